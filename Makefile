@@ -1,0 +1,49 @@
+PYTHON ?= python3
+CONFIG ?= exporter.yaml
+RUN := .venv/bin/python -m
+
+.DEFAULT_GOAL := help
+.PHONY: help demo run test check lint types docs lock package clean
+
+help: ## Say what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+
+demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
+	@.venv/bin/canton-exporter demo
+
+run: .venv/installed ## Run the exporter on your nodes: make run CONFIG=exporter.yaml
+	@.venv/bin/canton-exporter --config.file=$(CONFIG)
+
+test: .venv/installed ## Pass the tests
+	@$(RUN) pytest
+
+check: test lint types ## Pass everything that CI runs
+	@.venv/bin/python docs/generate.py --check
+
+lint: .venv/installed ## Check style, and that imports point down only
+	@$(RUN) ruff check . && $(RUN) ruff format --check . && .venv/bin/lint-imports
+
+types: .venv/installed ## Check types
+	@$(RUN) mypy
+
+docs: .venv/installed ## Write what is generated: metric and configuration reference, example
+	@.venv/bin/python docs/generate.py
+
+lock: .venv/installed ## Lock the versions of everything, with hashes
+	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
+	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+
+package: .venv/installed ## Build the wheel into dist/
+	@$(RUN) pip wheel -q --no-deps --no-build-isolation -w dist .
+
+clean: ## Remove what was made
+	rm -rf .venv dist .coverage .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+
+# The stamp is written last: what was broken off is made again. Nothing is asked of the network while it stands.
+.venv/installed: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; name one with make PYTHON=...")'
+	@echo "Setting up .venv, once"
+	@$(PYTHON) -m venv .venv
+	@$(RUN) pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(RUN) pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@

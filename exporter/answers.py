@@ -1,0 +1,94 @@
+"""What a node's bytes mean: a typed answer, "there is none", or one of our errors."""
+
+import re
+from datetime import datetime
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from exporter.errors import Limited, Malformed, Refused, TooLarge, Unauthorized, Unsupported
+from exporter.transport import Reply
+
+T = TypeVar("T")
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A point in time, always with its zone."""
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
+
+class Struct(msgspec.Struct, gc=False):
+    """What a node says; fields nobody reads are passed over. Absent, null and default are one: `X | None = None`."""
+
+
+class ErrorBody(Struct):
+    """The two error forms: a ledger's `code` and `cause`, the others' `error`."""
+
+    code: str | None = None
+    cause: str | None = None
+    error: str | None = None
+
+
+HTML = re.compile(rb"\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
+NO_SUCH_ROUTE = "The requested resource could not be found"
+"""What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
+EXCERPT = 200
+"""How many characters of a node's error text are passed on."""
+
+
+def check(reply: Reply) -> Reply:
+    """Return a reply that is an answer; raise what any other says."""
+    status = reply.status
+    html = looks_like_html(reply)
+    if 200 <= status < 300 and not html:
+        return reply
+    code, text = error_text(reply)
+    said = f"{reply.asked}: {status}{f' {code}' if code else ''}: {text}" if text else f"{reply.asked}: {status}"
+    if status in (401, 403):
+        raise Unauthorized(said, status, code)
+    if status == 429:
+        raise Limited(said, status, code)
+    if status == 413:
+        raise TooLarge(said, status, code)
+    if html:
+        raise Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
+    if 300 <= status < 400:
+        raise Refused(f"{reply.asked}: {status}: redirects are not followed; configure the address it leads to", status)
+    if status in (404, 405, 501) or code == "DEPRECATED_API_DISABLED":
+        raise Unsupported(said)
+    raise Refused(said, status, code)
+
+
+def says_no_entry(reply: Reply) -> bool:
+    """Tell a 404 that means "no such entry" from one that means "no such operation"."""
+    if reply.status != 404:
+        return False
+    code, text = error_text(reply)
+    return bool(code or text) and is_json(reply) and not text.startswith(NO_SUCH_ROUTE)
+
+
+def is_json(reply: Reply) -> bool:
+    return reply.body.lstrip()[:1] == b"{"
+
+
+def looks_like_html(reply: Reply) -> bool:
+    return "html" in reply.headers.get("Content-Type", "") or HTML.match(reply.body) is not None
+
+
+def error_text(reply: Reply) -> tuple[str | None, str]:
+    """Return a node's error code, if it gave one, and what it said, in one line of bounded length."""
+    code, text = None, "" if looks_like_html(reply) else reply.body[: 4 * EXCERPT].decode(errors="replace")
+    if is_json(reply):
+        try:
+            said = msgspec.json.decode(reply.body, type=ErrorBody)
+            code, text = said.code, said.error or said.cause or ""
+        except (msgspec.DecodeError, RecursionError):
+            pass  # it only looked like JSON: then the text itself is shown
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return code[:EXCERPT] if code else None, line[:EXCERPT]
+
+
+def decode(reply: Reply, answer: type[T]) -> T:
+    """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
+    try:
+        return msgspec.json.decode(reply.body, type=answer)
+    except (msgspec.DecodeError, RecursionError, ValueError) as error:
+        raise Malformed(f"{reply.asked}: not the documented answer: {str(error)[:EXCERPT]}") from error

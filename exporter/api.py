@@ -1,0 +1,172 @@
+"""One node for one run: a question goes in, a typed answer comes out, or one of our errors."""
+
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import NamedTuple, Protocol, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from exporter.answers import check, decode, says_no_entry
+from exporter.auth import Auth, Token
+from exporter.budget import Share
+from exporter.clock import Clock
+from exporter.errors import Failed, Malformed, TimedOut, Unsupported
+from exporter.settings import Kind
+from exporter.transport import Question, Reply, Transport
+
+T = TypeVar("T")
+P = TypeVar("P", bound="Paged")
+
+
+class Paged(Protocol):
+    """An answer that may have a next page; an absent, null or empty token says it has not."""
+
+    @property
+    def next_page_token(self) -> str | int | None: ...
+
+
+class Request(NamedTuple):
+    """One line of a run's request log."""
+
+    method: str
+    path: str
+    outcome: str
+    seconds: float
+
+
+SHOWN_REQUESTS = 50
+NOTHING: Mapping[str, str] = {}
+
+
+class Node:
+    """One node for one run, which ends at `deadline` (monotonic seconds)."""
+
+    def __init__(self, kind: Kind, transport: Transport, auth: Auth, clock: Clock, deadline: float) -> None:
+        self.kind = kind
+        self._transport = transport
+        self._auth = auth
+        self._clock = clock
+        self._deadline = deadline
+        # An answer must have time left to be read, so requests end before the run does, by a tenth and at most 0.5 s.
+        self._reserve = min(0.5, self.time_left() / 10)
+        self._tokens: set[str] = set()
+        self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
+        """The last requests, oldest first."""
+
+    def now(self) -> float:
+        """Return the wall clock's Unix seconds."""
+        return self._clock.now()
+
+    def time_left(self) -> float:
+        """Return how many seconds this run still has."""
+        return self._deadline - self._clock.monotonic()
+
+    async def get(self, route: str, answer: type[T], *, query: Mapping[str, str] = NOTHING, **fill: str) -> T:
+        """GET a route, its `{names}` filled in, and return the answer.
+
+        Raises Unsupported if the node does not have the operation, and every kind of Failed.
+        """
+        return decode(check(await self._ask(question("GET", route, fill, query))), answer)
+
+    async def post(
+        self, route: str, answer: type[T], body: object, *, query: Mapping[str, str] = NOTHING, **fill: str
+    ) -> T:
+        """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
+        return decode(check(await self._ask(question("POST", route, fill, query, body))), answer)
+
+    async def find(self, route: str, answer: type[T], *, query: Mapping[str, str] = NOTHING, **fill: str) -> T | None:
+        """GET an entry that need not be there: a 404 in the API's own error form is None, and that is an answer."""
+        reply = await self._ask(question("GET", route, fill, query))
+        return None if says_no_entry(reply) else decode(check(reply), answer)
+
+    async def first(self, *ways: Callable[[], Awaitable[T]]) -> T:
+        """Return the answer of the first way the node has. Raises Unsupported if it has none of them."""
+        lacks = []
+        for way in ways:
+            try:
+                return await way()
+            except Unsupported as error:
+                lacks.append(str(error))
+        raise Unsupported("; ".join(lacks))
+
+    async def pages(
+        self, route: str, answer: type[P], body: Callable[[str | int | None], object], **fill: str
+    ) -> AsyncIterator[P]:
+        """POST for page after page; `body` makes the body from the last page's token, None at first.
+
+        Pages take at most half of the host's budget. Raises Malformed if the tokens go round in a circle.
+        """
+        token: str | int | None = None
+        mark: str | int | None = None
+        count, mark_at = 0, 1
+        while True:
+            reply = await self._ask(question("POST", route, fill, NOTHING, body(token)), Share.HALF)
+            page = decode(check(reply), answer)
+            yield page
+            token = page.next_page_token
+            if token is None or token == "":
+                return
+            if token == mark:
+                raise Malformed(
+                    f"POST {route}: the page token {str(token)[:40]!r} came again, so the pages have no end"
+                )
+            count += 1
+            # Marking the 1st, 2nd, 4th, 8th ... token finds any circle without remembering every token.
+            if count == mark_at:
+                mark, mark_at = token, mark_at * 2
+
+    async def knock(self, route: str) -> Reply:
+        """GET a route and return the answer whatever its status, as a probe of health does.
+
+        It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
+        """
+        asked, token = question("GET", route), self._auth.at_hand()
+        reply = await self._exchange(asked, token, Share.NONE)
+        if token and reply.status in (401, 403):
+            reply = await self._exchange(asked, None, Share.NONE)
+        return reply
+
+    def redact(self, text: str) -> str:
+        """Return a text without the secrets that this run's requests carried: a node may echo them."""
+        for secret in self._tokens | self._transport.secrets:
+            text = text.replace(secret, "***") if len(secret) > 3 else text
+        return text
+
+    async def _ask(self, asked: Question, share: Share = Share.WHOLE) -> Reply:
+        """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
+        token = await self._auth.token()
+        reply = await self._exchange(asked, token, share)
+        if reply.status == 401 and token is not None:
+            self._auth.reject(token)
+            another = await self._auth.token()
+            if another != token:
+                reply = await self._exchange(asked, another, share)
+        return reply
+
+    async def _exchange(self, asked: Question, token: Token | None, share: Share) -> Reply:
+        """Ask once within the time this run has, and write it into the request log."""
+        if token:
+            self._tokens.add(token.text)
+        started = self._clock.monotonic()
+        outcome = "cancelled"
+        try:
+            seconds = self.time_left() - self._reserve
+            if seconds <= 0:
+                raise TimedOut(f"{asked}: the run had no time left for it")
+            reply = await self._transport.request(asked, token.text if token else None, share, seconds)
+        except Failed as failure:
+            outcome = failure.reason
+            raise
+        else:
+            outcome = str(reply.status)
+            return reply
+        finally:
+            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+
+
+def question(
+    method: str, route: str, fill: Mapping[str, str] = NOTHING, query: Mapping[str, str] = NOTHING, body: object = None
+) -> Question:
+    path = route.format_map({name: quote(value, safe="") for name, value in fill.items()})
+    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body))

@@ -1,0 +1,104 @@
+"""Puts the exporter together, runs it, and ends it."""
+
+import asyncio
+import json
+import logging
+import os
+import platform
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, distribution
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
+
+from exporter import __version__, own
+from exporter.budget import Budgets
+from exporter.clock import Clock
+from exporter.collectors import discover
+from exporter.configuration import Settings
+from exporter.errors import WrongConfiguration
+from exporter.exposition import Families, Pages, read_registry, render
+from exporter.flags import Address, Flags
+from exporter.fleet import Fleet
+from exporter.web.landing import Landing
+from exporter.web.scrape import Scrape
+from exporter.web.site import make_site
+
+log = logging.getLogger(__name__)
+
+READY_AFTER_SECONDS = 10.0
+"""When the exporter is ready even though the first round has not ended: a node that hangs must not hold it up."""
+
+NAME_LOOKUPS = 64
+"""How many names may be looked up at once: a resolver that hangs takes a thread for each, and not the last one."""
+
+
+class App:
+    """One exporter, from its settings to its end."""
+
+    def __init__(self, settings: Settings, flags: Flags) -> None:
+        self._settings = settings
+        self._flags = flags
+        self._clock = Clock()
+        self._read_at = self._clock.now()
+        self._revision = revision()
+        self._registry = CollectorRegistry()
+        if not flags.web_disable_exporter_metrics:
+            for collector in (ProcessCollector, PlatformCollector, GCCollector):
+                collector(registry=self._registry)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Serve until `stop` is set. Raises WrongConfiguration if an address cannot be had."""
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(NAME_LOOKUPS, "names"))
+        fleet = Fleet(discover(), Budgets(), self._clock)
+        pages = Pages(self._clock)
+        ready_at = loop.time() + READY_AFTER_SECONDS
+        site = make_site(
+            Scrape(fleet, pages, self._own, self._flags.web_max_requests),
+            Landing(fleet, self._clock, self._flags.web_telemetry_path, self._flags.external_url),
+            lambda: fleet.first_round.is_set() or loop.time() >= ready_at,
+            self._flags.prefix,
+            self._flags.web_telemetry_path,
+        )
+        # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.
+        server = web.AppRunner(site, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
+        await server.setup()
+        try:
+            for address in self._flags.web_listen_address:
+                await listen(server, address)
+            fleet.start(self._settings)
+            await stop.wait()
+            log.info("stopping")
+        finally:
+            await asyncio.gather(fleet.stop(), server.cleanup())
+            pages.close()
+
+    def _own(self) -> Families:
+        samples = [
+            own.BUILD_INFO.sample(
+                1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
+            ),
+            own.RELOAD_SUCCESSFUL.sample(1),
+            own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
+            *read_registry(self._registry),
+        ]
+        return render(samples, {})
+
+
+async def listen(server: web.AppRunner, address: Address) -> None:
+    try:
+        await web.TCPSite(server, address.host, address.port).start()
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error
+    log.info("listening", extra={"address": str(address)})
+
+
+def revision() -> str:
+    """Return the commit this was installed from, where the installer wrote it down."""
+    try:
+        written_down = distribution("canton-exporter").read_text("direct_url.json")
+        return str(json.loads(written_down or "{}")["vcs_info"]["commit_id"])
+    except (PackageNotFoundError, KeyError, ValueError):
+        return "unknown"

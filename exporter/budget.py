@@ -1,0 +1,43 @@
+"""How many requests a host may get: one budget per host, whatever targets, collectors and reloads ask of it."""
+
+from enum import Enum, auto
+
+from aiolimiter import AsyncLimiter
+
+from exporter import settings
+
+
+class Share(Enum):
+    """What a request may take of the budget."""
+
+    NONE = auto()
+    """It passes the budget by: probes of health and requests for tokens."""
+    WHOLE = auto()
+    HALF = auto()
+    """Requests for page after page, which must leave room for the others."""
+
+
+class Budget:
+    """The budget of one host."""
+
+    def __init__(self, allowed: settings.Budget) -> None:
+        self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
+        half = max(1, allowed.burst // 2)
+        self._half = AsyncLimiter(half, half / (allowed.rate / 2))
+
+    async def take(self, share: Share) -> None:
+        """Wait until one more request may go."""
+        if share is Share.HALF:
+            await self._half.acquire()
+        if share is not Share.NONE:
+            await self._whole.acquire()
+
+
+class Budgets:
+    """The budgets of all hosts, made when first asked for; they outlive reloads."""
+
+    def __init__(self) -> None:
+        self._by_host: dict[tuple[str, settings.Budget], Budget] = {}
+
+    def of(self, host: str, allowed: settings.Budget) -> Budget:
+        return self._by_host.setdefault((host, allowed), Budget(allowed))

@@ -1,0 +1,71 @@
+"""The command `canton-exporter`."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+
+from exporter import own
+from exporter.app import App
+from exporter.collectors import discover, metrics_of
+from exporter.configuration import Settings, load
+from exporter.demo import demo
+from exporter.errors import WrongConfiguration
+from exporter.flags import VARIABLES, Flags, read_flags
+from exporter.log import set_up
+from exporter.metric import Metric
+
+END_SECONDS = 4.5
+"""How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status: 0, or 1 with a sentence on standard error."""
+    flags = read_flags(sys.argv[1:] if arguments is None else arguments)
+    set_up(flags.log_level, flags.log_format)
+    try:
+        if flags.command == "demo":
+            return asyncio.run(serve_demo(flags))
+        settings = load(flags.config_file, discover(), taken_labels(), VARIABLES)
+        if flags.config_check:
+            watches = sum(len(target.schedules) for target in settings.targets.values())
+            print(f"{flags.config_file}: fine, {len(settings.targets)} targets with {watches} watches")
+            return 0
+        return asyncio.run(serve(flags, settings))
+    except WrongConfiguration as error:
+        print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
+        return 1
+
+
+def taken_labels() -> set[str]:
+    """Return the label names that the exporter's own series have."""
+    metrics = [value for value in vars(own).values() if isinstance(value, Metric)]
+    for name in discover():
+        metrics += metrics_of(name)
+    return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
+
+
+async def serve(flags: Flags, settings: Settings) -> int:
+    """Run the exporter until it is told to end."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, end, stop)
+    await App(settings, flags).run(stop)
+    return 0
+
+
+async def serve_demo(flags: Flags) -> int:
+    address = flags.web_listen_address[0]
+    async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
+        return await serve(flags, settings)
+
+
+def end(stop: asyncio.Event) -> None:
+    """End in good order; if that takes too long, end all the same."""
+    stop.set()
+    watchdog = threading.Timer(END_SECONDS, os._exit, [0])
+    watchdog.daemon = True
+    watchdog.start()

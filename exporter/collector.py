@@ -1,0 +1,86 @@
+"""What a collector is: an async function that asks one node one question and yields samples."""
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from exporter.api import Node
+from exporter.metric import Metric, Sample
+from exporter.settings import Kind, Strict
+
+O = TypeVar("O", bound=Strict)  # noqa: E741 - options
+V = TypeVar("V")
+
+
+class Note(Generic[V]):
+    """Something a watch has to remember from run to run that is no reading, such as what it has seen already.
+
+    A collector yields it like a sample; a run that does not yield it again forgets it.
+    """
+
+    def of(self, value: V) -> "Noted[V]":
+        return Noted(self, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Noted(Generic[V]):
+    note: Note[V]
+    value: V
+
+
+class Yielded:
+    """What a run yielded, raw: before labels, short names and caps. A collector gets its last good run's back."""
+
+    def __init__(self, items: "Iterable[Sample | Noted[Any]]" = ()) -> None:
+        items = tuple(items)
+        self.samples = tuple(item for item in items if isinstance(item, Sample))
+        self._notes = {item.note: item.value for item in items if isinstance(item, Noted)}
+
+    def note(self, note: Note[V]) -> V | None:
+        value: V | None = self._notes.get(note)
+        return value
+
+    def of(self, metric: Metric) -> tuple[Sample, ...]:
+        return tuple(sample for sample in self.samples if sample.metric is metric)
+
+
+Yields = AsyncIterator[Sample | Noted[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collector(Generic[O]):
+    """One question, with what is its own to say of when and how it is asked."""
+
+    name: str
+    kinds: frozenset[Kind]
+    ask: Callable[[Node, O, Yielded], Yields]
+    options: type[O]
+    interval: timedelta
+    timeout: timedelta
+    doc: str
+    """Its module's docstring: what it is for, then the lines `Asks:`, `Needs:` and `Costs:`."""
+
+
+def collector(
+    *kinds: Kind,
+    interval: timedelta,
+    timeout: timedelta,
+    options: type[O] = Strict,  # type: ignore[assignment]
+) -> Callable[[Callable[[Node, O, Yielded], Yields]], Collector[O]]:
+    """Make a function a collector of the given kinds of target, named after its function."""
+
+    def make(ask: Callable[[Node, O, Yielded], Yields]) -> Collector[O]:
+        doc = inspect.getdoc(inspect.getmodule(ask)) or ""
+        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, doc)
+
+    return make
+
+
+def seconds(count: float) -> timedelta:
+    return timedelta(seconds=count)
+
+
+def minutes(count: float) -> timedelta:
+    return timedelta(minutes=count)

@@ -1,0 +1,26 @@
+"""Which features a scan says it supports.
+
+Asks: GET /v0/feature-support.
+Needs: nothing.
+Costs: one small request a run. It passes through the scan's database, so it also tells a scan that is alive but stuck.
+"""
+
+from typing import Any
+
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.metric import Metric
+from exporter.settings import Kind, Strict
+
+FEATURE_SUPPORTED = Metric(
+    "canton_feature_supported", "1 if the feature is supported, else 0.", ("feature",), source="GET /v0/feature-support"
+)
+
+
+@collector(Kind.SCAN, interval=seconds(30), timeout=seconds(10))
+async def feature_support(node: Node, options: Strict, previous: Yielded) -> Yields:
+    # The fields differ from release to release and may all be null: what is boolean is a feature.
+    answer = await node.get("/v0/feature-support", dict[str, Any])
+    for feature, supported in answer.items():
+        if isinstance(supported, bool):
+            yield FEATURE_SUPPORTED.sample(supported, feature=feature)

@@ -1,0 +1,79 @@
+"""Whether the node is alive and ready; from the same answer, how far its clock is off and its certificate's end.
+
+Asks: GET /livez and /readyz at once; where a node has no /livez, GET /v2/version (ledger) or /version.
+Needs: no token. One at hand is sent, since a proxy may want it; nothing is waited for.
+Costs: two small requests a run, outside the request budget.
+"""
+
+import asyncio
+from email.utils import parsedate_to_datetime
+
+from exporter.answers import check
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.errors import Failed, Refused
+from exporter.metric import Metric
+from exporter.settings import Kind, Strict
+from exporter.transport import Reply
+
+UP = Metric("canton_up", "1 if the node is alive, 0 if it says it is not or does not answer.", source="GET /livez")
+READY = Metric(
+    "canton_ready", "1 if the node is ready to serve, 0 if not; absent if it does not tell.", source="GET /readyz"
+)
+CLOCK_OFFSET = Metric(
+    "canton_target_clock_offset_seconds",
+    "How far the clock of the nearest HTTP hop is ahead of ours, to about half a second.",
+    source="the Date header of GET /livez",
+)
+CERTIFICATE_EXPIRY = Metric(
+    "canton_target_certificate_expiry_timestamp_seconds",
+    "Until when the certificate seen is valid.",
+    source="the TLS handshake of GET /livez",
+)
+
+
+@collector(*Kind, interval=seconds(15), timeout=seconds(5))
+async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
+    live, ready = await asyncio.gather(knock(node, "/livez"), knock(node, "/readyz"))
+    up = verdict(live)
+    if up is None:
+        version = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")
+        up = version is not None and version.status == 200
+    yield UP.sample(up)
+    if (serves := verdict(ready)) is not None:
+        yield READY.sample(serves)
+    if live is not None:
+        if (date := date_of(live)) is not None:
+            # Date is cut to whole seconds, so the moment it names was half a second later on average.
+            yield CLOCK_OFFSET.sample(date + 0.5 - (live.sent + live.answered) / 2)
+        if live.certificate_expiry is not None:
+            yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
+
+
+async def knock(node: Node, route: str) -> Reply | None:
+    """Return the node's answer, or None if none came: for these two questions that is an answer too."""
+    try:
+        return await node.knock(route)
+    except Failed:
+        return None
+
+
+def verdict(reply: Reply | None) -> bool | None:
+    """Return what an answer says, None if there is no such route.
+
+    Raises Unauthorized, Limited or Refused for one that says nothing of the node's health.
+    """
+    if reply is None or reply.status >= 500:
+        return False
+    if reply.status in (404, 405):
+        return None
+    if reply.status != 200:
+        raise Refused(f"{check(reply).asked}: {reply.status} says neither yes nor no", reply.status)
+    return True
+
+
+def date_of(reply: Reply) -> float | None:
+    try:
+        return parsedate_to_datetime(reply.headers["Date"]).timestamp()
+    except (KeyError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,71 @@
+"""The demo: a small pretend network, and settings to watch it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from exporter.collectors import discover
+from exporter.configuration import Settings, check
+from exporter.errors import WrongConfiguration
+from exporter.simulator import Dialect, Kind, Network, NodeSpec
+
+CONTROL_PORT = 10070
+TOKEN = "demo-token"  # noqa: S105 - of a node that is not there
+
+NODES = [
+    NodeSpec("sv-scan", Kind.SCAN, dialect=Dialect.V0_7_5, port=10071),
+    NodeSpec("my-participant", Kind.LEDGER, dialect=Dialect.V0_7_5, port=10072, token=TOKEN),
+    NodeSpec("my-next-participant", Kind.LEDGER, dialect=Dialect.V0_9, port=10073, token=TOKEN),
+    NodeSpec("my-validator", Kind.VALIDATOR, dialect=Dialect.V0_7_5, port=10074, token=TOKEN),
+]
+
+WELCOME = """
+A simulated network of {nodes} nodes runs on this machine, and the exporter watches it.
+
+  {page:<54} the watches, in a browser
+  {metrics:<54} the metrics; most are there after 15 seconds
+
+Break a node and see what becomes of its metrics; then mend it:
+
+  curl -X PUT {control}/nodes/my-participant/fault -d '{{"kind": "down"}}'
+  curl -X DELETE {control}/nodes/my-participant/fault
+
+Ctrl-C ends it.
+"""
+
+
+def demo_settings(network: Network) -> Settings:
+    """Return the settings that watch every node of a network."""
+    targets = {
+        spec.name: {
+            "kind": str(spec.kind),
+            "url": network[spec.name].url,
+            "network": "demonet",
+            "role": "observed" if spec.kind is Kind.SCAN else "own",
+            **({"auth": {"type": "bearer", "token": spec.token}} if spec.token else {}),
+        }
+        for spec in NODES
+    }
+    settings, faults = check({"targets": targets}, discover())
+    if settings is None:
+        raise AssertionError(faults)
+    return settings
+
+
+@asynccontextmanager
+async def demo(page: str) -> AsyncIterator[Settings]:
+    """Run the network, say what there is to see at `page`, and give the settings that watch it."""
+    network = Network(NODES, control_port=CONTROL_PORT)
+    try:
+        await network.start()
+    except OSError as error:
+        raise WrongConfiguration(
+            [f"the simulated network needs the ports {CONTROL_PORT} to {NODES[-1].port}: {error.strerror}"]
+        ) from error
+    try:
+        print(
+            WELCOME.format(nodes=len(NODES), page=f"{page}/", metrics=f"{page}/metrics", control=network.control_url),
+            flush=True,
+        )
+        yield demo_settings(network)
+    finally:
+        await network.stop()

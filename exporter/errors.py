@@ -1,0 +1,76 @@
+"""What can go wrong between us and a node, and in what an operator wrote: what, where, and what to do."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class Failed(Exception):
+    """A question that got no answer; `reason` is the label value operators see in canton_collector_failures_total."""
+
+    reason: ClassVar[str]
+
+
+class Unreachable(Failed):
+    """No whole answer came: no name, no connection, no TLS, or a connection cut short."""
+
+    reason = "unreachable"
+
+
+class TimedOut(Failed):
+    """No answer within the request's or the run's time."""
+
+    reason = "timeout"
+
+
+class Malformed(Failed):
+    """An answer that is not what the operation is documented to answer."""
+
+    reason = "malformed"
+
+
+class Refused(Failed):
+    """The node, or something before it, answered with an error.
+
+    `status` is the HTTP status, `code` the node's own error code where it gave one.
+    """
+
+    reason = "refused"
+
+    def __init__(self, message: str, status: int | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class Unauthorized(Refused):
+    """401 or 403, or no token could be had."""
+
+    reason = "unauthorized"
+
+
+class Limited(Refused):
+    """429: the node asks us to be slower."""
+
+    reason = "limited"
+
+
+class TooLarge(Refused):
+    """The answer is larger than the node's limit (413) or than ours."""
+
+    reason = "too_large"
+
+
+class Unsupported(Exception):
+    """The node does not have the operation: neither good nor bad."""
+
+
+BUG = "bug"
+REASONS = (*(kind.reason for kind in (Unreachable, TimedOut, Unauthorized, Refused, Malformed, Limited, TooLarge)), BUG)
+
+
+class WrongConfiguration(Exception):
+    """Everything that is wrong with a configuration, at once."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)

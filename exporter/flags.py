@@ -1,0 +1,167 @@
+"""The command line: flags as operators of Prometheus exporters know them, each also an environment variable."""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from yarl import URL
+
+from exporter import __version__
+from exporter.sources import PREFIX
+
+PORT = 10066
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen; host None is every interface."""
+
+    host: str | None
+    port: int
+
+    def __str__(self) -> str:
+        return f"{f'[{self.host}]' if self.host and ':' in self.host else self.host or ''}:{self.port}"
+
+
+def read_address(text: str) -> Address:
+    """Read `host:port`, `:port` or `[ipv6]:port`."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) > 65535 or (":" in host and not host.startswith("[")):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address to listen on; write [host]:port, such as :{PORT}")
+    return Address(host.strip("[]") or None, int(port))
+
+
+def read_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
+    return int(text)
+
+
+def read_path(text: str) -> str:
+    """Read a path of a URL, given with or without slashes around it."""
+    path = "/" + text.strip("/")
+    if not URL(path).raw_path == path or any(sign in path for sign in "{}?#"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no path of a URL")
+    return path
+
+
+FLAGS: Mapping[str, dict[str, Any]] = {
+    "config.file": {"type": Path, "default": Path("exporter.yaml"), "metavar": "FILE", "help": "the settings"},
+    "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
+    "web.listen-address": {
+        "type": read_address,
+        "action": "append",
+        "metavar": "HOST:PORT",
+        "help": f"where to serve; may be given more than once (default :{PORT})",
+    },
+    "web.config.file": {"type": Path, "metavar": "FILE", "help": "TLS and users, as for every Prometheus exporter"},
+    "web.telemetry-path": {
+        "type": read_path,
+        "default": "/metrics",
+        "metavar": "PATH",
+        "help": "where the metrics are",
+    },
+    "web.max-requests": {
+        "type": read_count,
+        "default": 40,
+        "metavar": "N",
+        "help": "how many scrapes may be under way; more are answered 503",
+    },
+    "web.external-url": {"type": URL, "metavar": "URL", "help": "the address under which others reach this exporter"},
+    "web.route-prefix": {
+        "type": read_path,
+        "metavar": "PATH",
+        "help": "what all paths begin with (default: the path of the external url)",
+    },
+    "web.disable-exporter-metrics": {
+        "action": "store_true",
+        "help": "leave out the metrics of the exporter's own process",
+    },
+    "log.level": {
+        "choices": ["debug", "info", "warning", "error"],
+        "default": "info",
+        "help": "the least that is told",
+    },
+    "log.format": {"choices": ["logfmt", "json"], "default": "logfmt", "help": "how it is told"},
+}
+
+
+def variable(flag: str) -> str:
+    """Return the environment variable of a flag."""
+    return PREFIX + flag.replace(".", "__").replace("-", "_").upper()
+
+
+VARIABLES = frozenset(variable(flag) for flag in FLAGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line and the environment say, in the order of the help."""
+
+    command: str | None
+    config_file: Path
+    config_check: bool
+    web_listen_address: Sequence[Address]
+    web_config_file: Path | None
+    web_telemetry_path: str
+    web_max_requests: int
+    web_external_url: URL | None
+    web_route_prefix: str | None
+    web_disable_exporter_metrics: bool
+    log_level: str
+    log_format: Any
+
+    @property
+    def prefix(self) -> str:
+        """What all paths begin with: empty, or a path without a slash at its end."""
+        path = self.web_route_prefix
+        if path is None:
+            path = self.web_external_url.path if self.web_external_url else "/"
+        return path.rstrip("/")
+
+    @property
+    def external_url(self) -> str:
+        """What links begin with: the path under which a browser reaches this exporter."""
+        return (self.web_external_url.path if self.web_external_url else self.prefix).rstrip("/")
+
+
+def read_flags(arguments: Sequence[str]) -> Flags:
+    """Return the flags; what the command line leaves open, the environment may say. Ends the process on a wrong one."""
+    parser = argparse.ArgumentParser(
+        prog="canton-exporter",
+        description="A Prometheus exporter for the nodes of a Canton Network.",
+        epilog="Every flag is also an environment variable, such as CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
+    )
+    parser.add_argument("--version", action="version", version=f"canton-exporter {__version__}")
+    parser.add_argument(
+        "command", nargs="?", choices=["demo"], help="demo: run on a simulated network, without any settings"
+    )
+    for flag, options in FLAGS.items():
+        parser.add_argument(f"--{flag}", dest=flag, **{**options, **from_environment(parser, flag, options)})
+    said = vars(parser.parse_args(arguments))
+    said["web.listen-address"] = said["web.listen-address"] or [
+        Address("localhost" if said["command"] == "demo" else None, PORT)
+    ]
+    return Flags(**{flag.replace(".", "_").replace("-", "_"): value for flag, value in said.items()})
+
+
+def from_environment(parser: argparse.ArgumentParser, flag: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Return the default that the environment gives a flag, if it does."""
+    text = os.environ.get(variable(flag))
+    if text is None:
+        return {}
+    if options.get("action") == "store_true":
+        if text.lower() not in ("true", "false", "1", "0"):
+            parser.error(f"environment variable {variable(flag)}: write true or false")
+        return {"default": text.lower() in ("true", "1")}
+    read = options.get("type", str)
+    try:
+        value = [read(part) for part in text.split(",")] if options.get("action") == "append" else read(text)
+    except (argparse.ArgumentTypeError, ValueError) as error:
+        parser.error(f"environment variable {variable(flag)}: {error}")
+    if value not in options.get("choices", [value]):
+        parser.error(f"environment variable {variable(flag)}: choose from {', '.join(options['choices'])}")
+    return {"default": value}

@@ -1,0 +1,51 @@
+"""What a metric is, and a sample of it. A metric is declared once, its name whole, beside the question it answers."""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """A declared metric; a counter if its name ends in `_total`, else a gauge.
+
+    `source` names the operation a scheduled value comes from, as operators read it in HELP.
+    """
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        for name in (self.name, *self.labels):
+            if not NAME.fullmatch(name):
+                raise ValueError(
+                    f"{name!r} is no metric or label name of ours: lower case, digits and underscores only"
+                )
+        if self.source:
+            text = f"{self.help} From {self.source}, refreshed on a schedule (canton_collector_interval_seconds)."
+            object.__setattr__(self, "help", text)
+
+    @property
+    def type(self) -> str:
+        return "counter" if self.name.endswith("_total") else "gauge"
+
+    def sample(self, value: float, **labels: str) -> "Sample":
+        """Return a reading of this metric; every declared label must be given, as a string, and no other."""
+        if labels.keys() != set(self.labels):
+            raise ValueError(f"{self.name} has the labels {self.labels}, not {tuple(labels)}")
+        for name, text in labels.items():
+            if not isinstance(text, str):
+                raise TypeError(f"{self.name}: the label {name} is {text!r}, which is no string")
+        return Sample(self, tuple(labels[name] for name in self.labels), float(value))
+
+
+class Sample(NamedTuple):
+    """One reading: label values in the order the metric declares them."""
+
+    metric: Metric
+    labels: tuple[str, ...]
+    value: float

@@ -1,0 +1,128 @@
+"""Runs one watch once and says how it went: the only place that catches everything."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from exporter.api import Node, Request
+from exporter.auth import Auth
+from exporter.clock import Clock
+from exporter.collector import Collector, Yielded
+from exporter.durations import write_duration
+from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported
+from exporter.metric import Sample
+from exporter.settings import Schedule, Target
+from exporter.transport import Transport
+
+log = logging.getLogger(__name__)
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A collector on a target; two that are equal ask the same question in the same way."""
+
+    name: str
+    """The target's name, with which its series are labelled."""
+    target: Target
+    collector: Collector[Any]
+    schedule: Schedule
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of all its series."""
+        return self.target.series_labels(self.name)
+
+    @property
+    def key(self) -> str:
+        return f"{self.name}/{self.collector.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of a watch. `ended` is Unix seconds; `error` is a sentence for people, `reason` a label."""
+
+    ended: float
+    seconds: float
+    outcome: Outcome
+    reason: str | None = None
+    error: str | None = None
+    requests: Sequence[Request] = ()
+    yielded: Yielded = field(default_factory=Yielded)
+
+
+async def run(
+    watch: Watch,
+    transport: Transport,
+    auth: Auth,
+    clock: Clock,
+    previous: Yielded,
+    *,
+    is_down: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Ask the watch's question once, within its timeout.
+
+    `is_down` tells whether the node's health is known to be bad: then an operation it does not seem to have is a
+    failure, since a load balancer with nothing behind it answers 404 to everything.
+    """
+    started = clock.monotonic()
+    limit = watch.schedule.timeout.total_seconds()
+    node = Node(watch.target.kind, transport, auth, clock, started + limit)
+    outcome, reason, error, yielded = Outcome.OK, None, None, Yielded()
+    try:
+        async with asyncio.timeout(limit):
+            yielded = await ask(watch, node, previous)
+    except Exception as exception:  # noqa: BLE001 - here, and only here: a bug must end one run, not the watch
+        outcome, reason, error = verdict(exception, watch)
+        if outcome is Outcome.UNSUPPORTED and is_down():
+            outcome, reason = Outcome.FAILED, Refused.reason
+    return Run(
+        ended=clock.now(),
+        seconds=clock.monotonic() - started,
+        outcome=outcome,
+        reason=reason,
+        error=None if error is None else node.redact(error),
+        requests=tuple(node.requests),
+        yielded=yielded,
+    )
+
+
+def verdict(exception: Exception, watch: Watch) -> tuple[Outcome, str | None, str]:
+    """Return what an exception makes of a run: its outcome, the reason as a label, and a sentence."""
+    match exception:
+        case ExceptionGroup(exceptions=[first, *_]):  # of questions asked side by side the first failure tells
+            return verdict(first, watch)
+        case Unsupported():
+            return Outcome.UNSUPPORTED, None, str(exception)
+        case Failed():
+            return Outcome.FAILED, exception.reason, str(exception)
+        case TimeoutError():
+            limit = write_duration(watch.schedule.timeout)
+            return Outcome.FAILED, TimedOut.reason, f"the run did not end within its timeout of {limit}"
+    where = {"target": watch.name, "collector": watch.collector.name}
+    log.error("a bug of the exporter, please report it", exc_info=exception, extra=where)
+    return Outcome.FAILED, BUG, f"{type(exception).__name__}: {exception}"
+
+
+async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:
+    """Return all that the collector yields; two samples of the same series are a bug."""
+    items = []
+    seen: set[tuple[object, ...]] = set()
+    async with aclosing(watch.collector.ask(node, watch.schedule.options, previous)) as answers:  # type: ignore[type-var]
+        async for item in answers:
+            items.append(item)
+            if isinstance(item, Sample):
+                series = item[:2]
+                if series in seen:
+                    raise ValueError(f"two samples of {item.metric.name}{item.labels}")
+                seen.add(series)
+    return Yielded(items)

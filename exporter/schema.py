@@ -1,0 +1,81 @@
+"""The models of a configuration, made from what each collector has to say: one schema, wherever it is read or shown."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, Literal, Protocol
+
+from pydantic import Field, create_model
+
+from exporter.durations import Duration
+from exporter.settings import Kind, Schedule, Strict, Target
+
+
+class Askable(Protocol):
+    """What the settings need to know of a collector."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kinds(self) -> frozenset[Kind]: ...
+    @property
+    def options(self) -> type[Strict]: ...
+    @property
+    def interval(self) -> timedelta: ...
+    @property
+    def timeout(self) -> timedelta: ...
+
+
+class Configured(Target):
+    """A target with its collectors' schedules, by collector name; None is a collector that is off until configured."""
+
+    collectors: Any
+
+    @property
+    def schedules(self) -> dict[str, Schedule]:
+        each = ((name, getattr(self.collectors, name)) for name in type(self.collectors).model_fields)
+        return {name: schedule for name, schedule in each if schedule is not None and schedule.enabled}
+
+    @property
+    def target(self) -> Target:
+        """The target alone: two that are equal here can share their connections, however their collectors differ."""
+        return Target.model_construct(**{name: getattr(self, name) for name in Target.model_fields})
+
+
+def schedule_model(question: Askable) -> tuple[Any, Any]:
+    """Return the type and default of one collector's settings; with a required option it is off until configured."""
+    needs_options = any(field.is_required() for field in question.options.model_fields.values())
+    model = create_model(
+        f"{question.name}_schedule",
+        __base__=Schedule,
+        interval=(Duration, Field(question.interval, description=Schedule.model_fields["interval"].description)),
+        timeout=(Duration, Field(question.timeout, description=Schedule.model_fields["timeout"].description)),
+        options=(
+            question.options,
+            Field(
+                ... if needs_options else question.options(), description=Schedule.model_fields["options"].description
+            ),
+        ),
+    )
+    return (model | None, None) if needs_options else (model, model.model_validate({}))
+
+
+def target_models(questions: Mapping[str, Askable]) -> dict[Kind, type[Configured]]:
+    """Return the model of a target for each kind, with the collectors that can ask this kind."""
+    models = {}
+    for kind in Kind:
+        fields: dict[str, Any] = {
+            name: schedule_model(question) for name, question in questions.items() if kind in question.kinds
+        }
+        collectors = create_model(f"{kind}_collectors", __base__=Strict, **fields)
+        models[kind] = create_model(
+            f"{kind}_target",
+            __base__=Configured,
+            kind=(
+                Literal[kind],
+                Field(  # type: ignore[arg-type] # it is a type, only made here
+                    description=Target.model_fields["kind"].description
+                ),
+            ),
+            collectors=(collectors, Field(collectors(), description="Each collector's settings, by its name.")),
+        )
+    return models

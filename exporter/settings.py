@@ -1,0 +1,162 @@
+"""What an operator may say. Every model is strict: a key nobody reads is a fault, not a comment."""
+
+import re
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
+from yarl import URL
+
+from exporter.durations import Duration
+
+
+class Strict(BaseModel):
+    """What the operator says: nothing unknown, nothing changed later, and no value repeated in an error."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        coerce_numbers_to_str=True,
+        use_attribute_docstrings=True,
+    )
+
+
+class Kind(StrEnum):
+    """What a target is."""
+
+    SCAN = "scan"
+    LEDGER = "ledger"
+    VALIDATOR = "validator"
+
+
+def check_url(text: str) -> str:
+    try:
+        url = URL(text)
+    except ValueError:
+        url = URL()
+    if url.scheme not in ("http", "https") or not url.host or url.fragment:
+        raise ValueError("is no address of a node; write one as https://host[:port][/path]")
+    return text.rstrip("/")
+
+
+def check_line(text: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[\x20-\x7e]*", text.get_secret_value()):
+        raise ValueError("holds a line break or a character that HTTP does not carry")
+    return text
+
+
+def named(pattern: str, words: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"is no such name; write {words}")
+        return text
+
+    return AfterValidator(check)
+
+
+TargetName = Annotated[str, named(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}", "letters, digits and -_.: only")]
+HeaderName = Annotated[str, named(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name, without spaces and colons")]
+LabelName = Annotated[str, named(r"_?[a-zA-Z][a-zA-Z0-9_]*", "letters, digits and underscores, no two to begin with")]
+Line = Annotated[SecretStr, AfterValidator(check_line)]
+
+
+class NoAuth(Strict):
+    type: Literal["none"] = "none"
+    """Requests carry no token."""
+
+
+class BearerAuth(Strict):
+    type: Literal["bearer"]
+    """Requests carry `Authorization: Bearer` and a token, given by exactly one of the two keys below."""
+    token: Line | None = None
+    """The token itself; better kept in a file or set by the environment."""
+    token_file: Path | None = None
+    """A file that holds the token; read again when it changes."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.token is None) == (self.token_file is None):
+            raise ValueError("needs exactly one of token and token_file")
+        return self
+
+
+class Budget(Strict):
+    """How many requests one host may get from us, all its targets and collectors together; probes of health aside."""
+
+    rate: float = Field(default=5, gt=0)
+    """Requests a second, in the long run."""
+    burst: int = Field(default=10, ge=1)
+    """Requests that may come at once."""
+
+
+class Target(Strict):
+    """A node, and how it is reached."""
+
+    kind: Kind
+    """What the node is: `scan`, `ledger` (a participant's JSON Ledger API) or `validator`."""
+    url: Annotated[str, AfterValidator(check_url)]
+    """Where its API begins, such as `https://host/api/json-api`; a query is sent along with every request."""
+    network: str = "default"
+    """The network it belongs to, such as `mainnet`; a label on all its series."""
+    role: Literal["own", "observed"] = "own"
+    """`own`: yours to keep running; `observed`: somebody else's, and never a reason to wake anybody."""
+    labels: dict[LabelName, str] = {}
+    """More labels for all its series; every target needs the same names."""
+    auth: Annotated[NoAuth | BearerAuth, Field(discriminator="type")] = NoAuth()
+    """How requests are authorized."""
+    headers: dict[HeaderName, Line] = {}
+    """Headers sent with every request; values are secrets."""
+    timeout: Duration = timedelta(seconds=10)
+    """How long one request may take."""
+
+    @model_validator(mode="after")
+    def _authorized_once(self) -> Self:
+        ways = [
+            self.auth.type != "none",
+            URL(self.url).user is not None,
+            any(name.lower() == "authorization" for name in self.headers),
+        ]
+        if sum(ways) > 1:
+            raise ValueError("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
+        return self
+
+    def series_labels(self, name: str) -> dict[str, str]:
+        """Return the labels that all series of the target called `name` carry."""
+        return {"target": name, "network": self.network, "role": self.role, **self.labels}
+
+    @property
+    def public_url(self) -> str:
+        """The url as it may be shown: without user, password and query."""
+        return str(URL(self.url).with_user(None).with_query(None))
+
+
+class Schedule(Strict):
+    """How one collector runs on one target; a collector's own defaults stand in the reference."""
+
+    enabled: bool = True
+    """Whether it runs at all."""
+    interval: Duration
+    """How often it runs."""
+    timeout: Duration
+    """How long one run may take; a run may outlast its interval, two never overlap."""
+    stale_after: Duration | None = None
+    """How long the last good values are shown when runs fail; by default 3 intervals, or one and a run's timeout."""
+    max_series: int = Field(default=500, ge=1)
+    """How many series it may have; the known ones stay, new ones past this are dropped and counted."""
+    options: Strict = Strict()
+    """What only this collector has."""
+
+    @property
+    def grace(self) -> timedelta:
+        # A count that may take longer than three intervals must not lose its last values while it is under way.
+        return self.stale_after or max(3 * self.interval, self.interval + self.timeout)

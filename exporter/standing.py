@@ -1,0 +1,107 @@
+"""How one watch stands: its last run, what is shown of it and for how long, and what it will be reminded of."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from exporter import own
+from exporter.clock import Clock
+from exporter.collector import Yielded
+from exporter.exposition import Families, render
+from exporter.metric import Metric, Sample
+from exporter.presentation import cap, rename_parties
+from exporter.runner import Outcome, Run, Watch
+from exporter.tally import Tally
+
+
+class Standing:
+    """What is known of one watch. A failed run leaves the last good samples on show until their grace is over."""
+
+    def __init__(
+        self, watch: Watch, clock: Clock, style: Literal["full", "short"] = "full", aliases: Mapping[str, str] = {}
+    ) -> None:
+        self.watch = watch
+        self.tally = Tally()
+        self.previous = Yielded()
+        self.last: Run | None = None
+        self.shown: Sequence[Sample] = ()
+        """The samples on the page: of the last good run, with parties renamed and capped."""
+        self.shown_until = 0.0
+        self._style: Literal["full", "short"] = style
+        self._aliases = aliases
+        self._clock = clock
+        self._supported: bool | None = None
+        self._last_success = 0.0
+        self._common = watch.labels
+        self._lines: Families = {}
+        for counter in (own.RUNS, own.SKIPPED, own.DROPPED):
+            self.tally.add(counter, watch.collector.name, amount=0)
+        self._own_lines: Families = {}
+        self._write_own()
+
+    @property
+    def families(self) -> tuple[Families, Families]:
+        """What the page shows of this watch: what it read, and how it does."""
+        return self._lines, self._own_lines
+
+    def take(self, run: Run) -> None:
+        """Let a run replace what was shown, as far as its outcome says so."""
+        name = self.watch.collector.name
+        self.last = run
+        self.tally.add(own.RUNS, name)
+        if run.outcome is Outcome.OK:
+            self.previous, self._supported, self._last_success = run.yielded, True, run.ended
+            renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
+            kept = cap(renamed, self.shown, self.watch.schedule.max_series)
+            if len(kept) < len(renamed):
+                self.tally.add(own.DROPPED, name, amount=len(renamed) - len(kept))
+            self.shown, self._lines = kept, render(kept, self._common)
+            self.shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
+        elif run.outcome is Outcome.UNSUPPORTED:
+            self._supported = False
+            self.hide()
+        else:
+            self.tally.add(own.FAILURES, name, run.reason or "")
+        self._write_own()
+
+    def skip(self) -> None:
+        """Count a run that was due while the one before had not ended; one that may take so long is not late."""
+        if self.watch.schedule.timeout <= self.watch.schedule.interval:
+            self.tally.add(own.SKIPPED, self.watch.collector.name)
+            self._write_own()
+
+    def is_stale(self) -> bool:
+        return bool(self._lines) and self._clock.monotonic() >= self.shown_until
+
+    def hide(self) -> None:
+        """Take the readings off the page; which series they were is kept, so that the same ones come back."""
+        self._lines = {}
+
+    @property
+    def series(self) -> int:
+        """How many series of readings are on the page."""
+        return len(self.shown) if self._lines else 0
+
+    def reading(self, metric: Metric) -> float | None:
+        """Return what the page shows of a metric without labels."""
+        if not self._lines:
+            return None
+        return next((sample.value for sample in self.shown if sample.metric is metric), None)
+
+    def _write_own(self) -> None:
+        collector = self.watch.collector.name
+        samples = [
+            own.INTERVAL.sample(self.watch.schedule.interval.total_seconds(), collector=collector),
+            own.LAST_SUCCESS.sample(self._last_success, collector=collector),
+            *self.tally.samples(),
+        ]
+        if self._supported is not None:
+            samples.append(own.SUPPORTED.sample(self._supported, collector=collector))
+        if self.last is not None:
+            samples += [
+                own.SUCCESS.sample(self.last.outcome is Outcome.OK, collector=collector),
+                own.DURATION.sample(self.last.seconds, collector=collector),
+                own.LAST_RUN.sample(self.last.ended, collector=collector),
+            ]
+            if self.last.reason is not None:
+                samples.append(own.FAILURE_INFO.sample(1, collector=collector, reason=self.last.reason))
+        self._own_lines = render(samples, self._common)

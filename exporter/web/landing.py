@@ -1,0 +1,89 @@
+"""The first page: every watch, how it stands and what its node said, for whoever opens the port in a browser."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from aiohttp import web
+
+from exporter import __version__
+from exporter.clock import Clock
+from exporter.durations import write_duration
+from exporter.fleet import Fleet
+from exporter.runner import Outcome
+from exporter.standing import Standing
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>canton-exporter</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="refresh" content="15">
+<style>
+:root {{ color-scheme: light dark; --line: #8884; --ok: #1a7f37; --failed: #cf222e; --quiet: #768390; }}
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.4rem; margin-bottom: 0; }} h2 {{ font-size: 1.1rem; margin: 2rem 0 .3rem; }}
+p {{ margin: .2rem 0; }} .quiet {{ color: var(--quiet); }} nav a {{ margin-right: 1rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }}
+th, td {{ padding: .25rem .8rem .25rem 0; }}
+th {{ font-weight: 600; }} td.number {{ font-variant-numeric: tabular-nums; white-space: nowrap; }}
+td.error {{ overflow-wrap: anywhere; width: 45%; }}
+.ok::before, .failed::before,
+.unsupported::before, .waiting::before {{ content: "\\25cf\\00a0"; }}
+.ok::before {{ color: var(--ok); }}
+.failed {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
+</style></head><body>
+<h1>canton-exporter</h1><p class="quiet">version {version} &middot; {summary}</p>
+<nav><a href="{prefix}{metrics}">Metrics</a>
+<a href="{prefix}/-/healthy">Healthy</a> <a href="{prefix}/-/ready">Ready</a></nav>
+{targets}
+</body></html>
+"""
+
+TARGET = """<h2>{name}</h2><p class="quiet">{about}</p>
+<table><thead><tr><th>Collector</th><th>State</th><th>Last run</th><th>Took</th>
+<th>Every</th><th>Series</th><th>What it said</th></tr></thead>
+<tbody>{rows}</tbody></table>
+"""
+
+
+@dataclass
+class Landing:
+    """The handler."""
+
+    fleet: Fleet
+    clock: Clock
+    telemetry_path: str
+    prefix: str = ""
+
+    async def __call__(self, request: web.Request) -> web.Response:
+        standings = list(self.fleet.standings())
+        ok = sum(standing.last is not None and standing.last.outcome is Outcome.OK for standing in standings)
+        text = PAGE.format(
+            version=escape(__version__),
+            summary=f"{ok} of {len(standings)} watches ok",
+            prefix=escape(self.prefix),
+            metrics=escape(self.telemetry_path),
+            targets="".join(self._targets(standings)),
+        )
+        # The page shows what nodes said: even if an escape were forgotten, nothing of it may run.
+        policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+        return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
+
+    def _targets(self, standings: list[Standing]) -> Iterator[str]:
+        for name, target in self.fleet.targets().items():
+            about = " &middot; ".join(map(escape, (target.kind, target.public_url, target.network, target.role)))
+            rows = "".join(self._row(standing) for standing in standings if standing.watch.name == name)
+            yield TARGET.format(name=escape(name), about=about, rows=rows)
+
+    def _row(self, standing: Standing) -> str:
+        run, schedule = standing.last, standing.watch.schedule
+        state = run.outcome.value if run else "waiting"
+        cells = [
+            f"<td>{escape(standing.watch.collector.name)}</td>",
+            f'<td><span class="{state}">{state}{escape(f": {run.reason}") if run and run.reason else ""}</span></td>',
+            f'<td class="number">{f"{max(0, self.clock.now() - run.ended):.0f} s ago" if run else ""}</td>',
+            f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
+            f'<td class="number">{write_duration(schedule.interval)}</td>',
+            f'<td class="number">{standing.series}</td>',
+            f'<td class="error">{escape(run.error or "") if run else ""}</td>',
+        ]
+        return f"<tr>{''.join(cells)}</tr>\n"

@@ -1,0 +1,80 @@
+"""/metrics: the whole page, or what a scraper asks for of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aiohttp import web
+
+from exporter.exposition import Families, Pages
+from exporter.fleet import Fleet
+from exporter.web.negotiation import choose_format, takes_gzip
+
+
+class Selection(NamedTuple):
+    """Which collectors and targets a scraper asks for; empty means all. It is a page's key, so it is kept sorted."""
+
+    collect: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+
+    def takes(self, target: str, collector: str | None) -> bool:
+        return (
+            (not self.targets or target in self.targets)
+            and (not self.collect or collector in self.collect)
+            and collector not in self.exclude
+        )
+
+
+def read_selection(request: web.Request, fleet: Fleet) -> Selection:
+    """Return what the query asks for. Raises HTTPBadRequest for a name that is not there, or both ways at once."""
+    asked = {key: tuple(sorted(set(request.query.getall(key, ())))) for key in ("collect[]", "exclude[]", "target[]")}
+    standings = list(fleet.standings())
+    known = {
+        "collect[]": {standing.watch.collector.name for standing in standings},
+        "target[]": set(fleet.targets()),
+    }
+    known["exclude[]"] = known["collect[]"]
+    for key, names in asked.items():
+        if unknown := [name for name in names if name not in known[key]]:
+            there = ", ".join(sorted(known[key]))
+            raise web.HTTPBadRequest(text=f"{key}={unknown[0][:100]}: there is none of this name; there are {there}\n")
+    if asked["collect[]"] and asked["exclude[]"]:
+        raise web.HTTPBadRequest(text="collect[] and exclude[] cannot both be given\n")
+    return Selection(asked["collect[]"], asked["exclude[]"], asked["target[]"])
+
+
+@dataclass
+class Scrape:
+    """The handler. `own` gives the lines of the exporter itself, which a page of chosen collectors or targets lacks."""
+
+    fleet: Fleet
+    pages: Pages
+    own: Callable[[], Families]
+    most_requests: int
+    under_way: int = 0
+
+    async def __call__(self, request: web.Request) -> web.Response:
+        if self.under_way >= self.most_requests:
+            raise web.HTTPServiceUnavailable(text=f"{self.most_requests} scrapes are under way already\n")
+        self.under_way += 1
+        try:
+            return await self._answer(request)
+        finally:
+            self.under_way -= 1
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        selection = read_selection(request, self.fleet)
+        format_ = choose_format(",".join(request.headers.getall("Accept", ())))
+        packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", ())))
+        body = await self.pages.get(
+            (selection, format_), self.fleet.change, lambda: self._blocks(selection), format_, packed
+        )
+        headers = {"Content-Type": format_.value, "Vary": "Accept, Accept-Encoding"}
+        if packed:
+            headers["Content-Encoding"] = "gzip"
+        return web.Response(body=body, headers=headers)
+
+    def _blocks(self, selection: Selection) -> Sequence[Families]:
+        blocks = [block.families for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
+        return blocks if selection.collect or selection.targets else [self.own(), *blocks]

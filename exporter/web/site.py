@@ -1,0 +1,36 @@
+"""The routes, below the prefix the operator chose."""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from exporter.web.landing import Landing
+from exporter.web.scrape import Scrape
+
+
+def make_site(
+    scrape: Scrape, landing: Landing, is_ready: Callable[[], bool], prefix: str, telemetry_path: str
+) -> web.Application:
+    """Return the application. /-/healthy looks at nothing: it answers as long as the event loop runs."""
+
+    async def healthy(request: web.Request) -> web.Response:
+        return web.Response(text="healthy\n")
+
+    async def ready(request: web.Request) -> web.Response:
+        if not is_ready():
+            raise web.HTTPServiceUnavailable(text="the first round of runs has not ended yet\n")
+        return web.Response(text="ready\n")
+
+    async def to_prefix(request: web.Request) -> web.Response:
+        raise web.HTTPFound(f"{prefix}/")
+
+    site = web.Application()
+    site.router.add_get(f"{prefix}{telemetry_path}", scrape)
+    site.router.add_get(f"{prefix}/-/healthy", healthy)
+    site.router.add_get(f"{prefix}/-/ready", ready)
+    if telemetry_path != "/":
+        site.router.add_get(f"{prefix}/", landing)
+    if prefix:
+        site.router.add_get("/", to_prefix)
+        site.router.add_get(prefix, to_prefix)
+    return site

@@ -1,0 +1,134 @@
+"""What most tests need: a clock to advance, a node that answers what it was told, and the lines a collector makes of it."""
+
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from exporter import own
+from exporter.auth import Auth, make_auth
+from exporter.budget import Budgets
+from exporter.clock import Clock
+from exporter.collector import Collector
+from exporter.configuration import check
+from exporter.exposition import render
+from exporter.runner import Outcome, Run, Watch, run
+from exporter.settings import Budget, NoAuth, Target
+from exporter.standing import Standing
+from exporter.tally import Tally
+from exporter.transport import Transport
+from tests.nodes import TestNode
+
+NOW = 1_795_240_000.0  # 2026-11-21T05:46:40Z
+
+
+class FakeClock(Clock):
+    """A clock that stands until it is advanced."""
+
+    def __init__(self) -> None:
+        self._seconds = NOW
+
+    def now(self) -> float:
+        return self._seconds
+
+    def monotonic(self) -> float:
+        return self._seconds
+
+    def advance(self, seconds: float) -> None:
+        self._seconds += seconds
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no proxy or setting of the machine reach into a test."""
+    import os
+
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy") or name.startswith("CANTON_EXPORTER_"):
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def node() -> AsyncIterator[TestNode]:
+    """A node that fails the test for anything else it was asked, and for any answer never asked for."""
+    node = await TestNode().start()
+    yield node
+    await node.stop()
+    node.check()
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally([own.THROTTLED, own.BUDGET_WAIT])
+
+
+@pytest.fixture
+async def connect(clock: FakeClock, tally: Tally) -> AsyncIterator[Callable[..., Transport]]:
+    """Return a function that opens a transport to a url; all are closed in the end."""
+    opened = []
+
+    def connect(url: str, budget: Budget | None = None, **settings: Any) -> Transport:
+        target = Target.model_validate({"kind": "ledger", "url": url, **settings})
+        opened.append(Transport(target, Budgets().of("host", budget or Budget(rate=1000, burst=1000)), tally, clock))
+        return opened[-1]
+
+    yield connect
+    for transport in opened:
+        await transport.close()
+
+
+class Lines:
+    """Runs a collector as the exporter would and returns the lines that the page gets, without the target's labels.
+
+    A second call is the watch's next run. A run that is not ok gives one line that says so.
+    """
+
+    def __init__(self, node: TestNode, connect: Callable[..., Transport], clock: FakeClock) -> None:
+        self._node = node
+        self._connect = connect
+        self._clock = clock
+        self._standings: dict[str, Standing] = {}
+        self.auth: Auth = make_auth(NoAuth())
+        self.run: Run
+
+    async def __call__(
+        self, collector: Collector[Any], timeout: float = 5.0, kind: str = "", **options: Any
+    ) -> list[str]:
+        standing = self._standings.get(collector.name) or self._stand(collector, timeout, kind, options)
+        transport = self._connect(self._node.url)
+        self.run = await run(standing.watch, transport, self.auth, self._clock, standing.previous)
+        await transport.close()
+        standing.take(self.run)
+        return text_lines(standing)
+
+    def _stand(self, collector: Collector[Any], timeout: float, kind: str, options: dict[str, Any]) -> Standing:
+        kind = kind or sorted(collector.kinds)[0]
+        schedule = {"timeout": timedelta(seconds=timeout), "options": options}
+        target = {"kind": kind, "url": self._node.url, "collectors": {collector.name: schedule}}
+        settings, faults = check({"targets": {"t": target}}, {collector.name: collector})
+        assert settings is not None, faults
+        configured = settings.targets["t"]
+        watch = Watch("t", configured.target, collector, configured.schedules[collector.name])
+        standing = self._standings[collector.name] = Standing(watch, self._clock)
+        return standing
+
+
+def text_lines(standing: Standing) -> list[str]:
+    """Return what the page shows of a watch, one line a series, without the target's labels."""
+    assert standing.last is not None
+    if standing.last.outcome is Outcome.UNSUPPORTED:
+        return [f"unsupported: {standing.last.error}"]
+    if standing.last.outcome is Outcome.FAILED:
+        return [f"{standing.last.reason}: {standing.last.error}"]
+    return "".join(render(standing.shown, {}).values()).splitlines()
+
+
+@pytest.fixture
+async def lines(node: TestNode, connect: Callable[..., Transport], clock: FakeClock) -> Lines:
+    return Lines(node, connect, clock)

@@ -1,0 +1,95 @@
+"""A node for tests: real HTTP on loopback that answers what it was told, and nothing else."""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+Key = tuple[str, str, tuple[tuple[str, str], ...], str]
+
+
+@dataclass
+class Told:
+    """One answer, and how often it was asked for."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+    asked: int = 0
+
+
+@dataclass
+class TestNode:
+    """Answers the exact method, path, query and JSON body it was told. Anything else it is asked is a fault of the test."""
+
+    __test__ = False
+
+    told: dict[Key, Told] = field(default_factory=dict)
+    unexpected: list[str] = field(default_factory=list)
+    requests: list[web.Request] = field(default_factory=list)
+    instead: Told | None = None
+    """When set, the answer to everything."""
+    silent: bool = False
+    """Whether it takes every question and never answers."""
+    url: str = ""
+
+    def get(self, path: str, **answer: Any) -> None:
+        """Tell the answer to a GET: `answers` (JSON), or `status`, `body` (bytes), `headers`."""
+        self._tell("GET", path, "", made(**answer))
+
+    def post(self, path: str, body: object, **answer: Any) -> None:
+        """Tell the answer to a POST with a JSON body; otherwise as `get`. Telling again replaces."""
+        self._tell("POST", path, json.dumps(body, sort_keys=True), made(**answer))
+
+    def answer_everything(self, **answer: Any) -> None:
+        self.instead = made(**answer)
+
+    def _tell(self, method: str, path: str, body: str, told: Told) -> None:
+        route, _, query = path.partition("?")
+        self.told[(method, route, tuple(sorted(parse_qsl(query))), body)] = told
+
+    async def _answer(self, request: web.Request) -> web.Response:
+        self.requests.append(request)
+        if self.silent:
+            await asyncio.sleep(3600)
+        text = await request.text()
+        body = json.dumps(json.loads(text), sort_keys=True) if text else ""
+        key = (request.method, request.raw_path.partition("?")[0], tuple(sorted(request.query.items())), body)
+        told = self.instead or self.told.get(key)
+        if told is None:
+            self.unexpected.append(f"{request.method} {request.raw_path} {body}")
+            return web.Response(status=599, text="nobody told me")
+        told.asked += 1
+        return web.Response(status=told.status, body=told.body, headers=told.headers)
+
+    async def start(self, tls: ssl.SSLContext | None = None) -> "TestNode":
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", self._answer)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=tls)
+        await site.start()
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._runner.addresses[0][1]}"
+        return self
+
+    async def stop(self) -> None:
+        await self._runner.cleanup()
+
+    def check(self) -> None:
+        """Fail if anything else was asked, or anything told was never asked for."""
+        assert not self.unexpected, f"asked for what nobody told: {self.unexpected}"
+        never = [key for key, told in self.told.items() if not told.asked]
+        assert not never or self.instead or self.silent, f"never asked for: {never}"
+
+
+def made(
+    answers: object = None, status: int = 200, body: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> Told:
+    if body is None:
+        return Told(status, json.dumps(answers).encode(), {"Content-Type": "application/json", **(headers or {})})
+    return Told(status, body, headers or {})
