@@ -1,5 +1,8 @@
 """The demo: a small pretend network, and settings to watch it."""
 
+import base64
+import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,13 +12,24 @@ from exporter.errors import WrongConfiguration
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 
 CONTROL_PORT = 10070
-TOKEN = "demo-token"  # noqa: S105 - of a node that is not there
+
+
+def demo_token() -> str:
+    """Return a token as a ledger wants it, good for twelve hours; the nodes it is for are not there."""
+    now = int(time.time())
+    claims = {"sub": "ledger-api-user", "iat": now, "exp": now + 12 * 3600}
+    parts = ({"alg": "HS256", "typ": "JWT"}, claims, "simulated")
+    return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
+
+
+TOKEN = demo_token()
 
 NODES = [
-    NodeSpec("sv-scan", Kind.SCAN, dialect=Dialect.V0_7_5, port=10071),
-    NodeSpec("my-participant", Kind.LEDGER, dialect=Dialect.V0_7_5, port=10072, token=TOKEN),
-    NodeSpec("my-next-participant", Kind.LEDGER, dialect=Dialect.V0_9, port=10073, token=TOKEN),
-    NodeSpec("my-validator", Kind.VALIDATOR, dialect=Dialect.V0_7_5, port=10074, token=TOKEN),
+    NodeSpec("sv-1-scan", Kind.SCAN, dialect=Dialect.V0_7_5, port=10071),
+    NodeSpec("sv-2-scan", Kind.SCAN, dialect=Dialect.DOCUMENT, port=10072),
+    NodeSpec("my-participant", Kind.LEDGER, dialect=Dialect.V0_7_5, port=10073, token=TOKEN),
+    NodeSpec("my-next-participant", Kind.LEDGER, dialect=Dialect.V0_9, port=10074, token=TOKEN),
+    NodeSpec("my-validator", Kind.VALIDATOR, dialect=Dialect.V0_7_5, port=10075, token=TOKEN),
 ]
 
 WELCOME = """

@@ -56,10 +56,11 @@ class Place:
         self._written: object = None
         self._lines: Families = {}
 
-    def is_down(self) -> bool:
-        """Tell whether the node is known not to be up; not knowing is not that."""
+    def is_up(self) -> bool | None:
+        """Tell whether the node is up, None if that is not known."""
         standing = self.standings.get(health.name)
-        return standing is not None and standing.reading(UP) == 0
+        reading = standing.reading(UP) if standing else None
+        return None if reading is None else reading == 1
 
     def families(self) -> Families:
         """Return the target's own lines, written anew only when they have changed."""
@@ -132,7 +133,9 @@ class Fleet:
     async def _run(self, place: Place, watch: Watch) -> None:
         standing = place.standings[watch.collector.name]
         before = standing.last
-        result = await run(watch, place.transport, place.auth, self._clock, standing.previous, is_down=place.is_down)
+        result = await run(
+            watch, place.transport, place.auth, self._clock, standing.previous, is_down=lambda: place.is_up() is False
+        )
         standing.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
@@ -160,8 +163,10 @@ class Fleet:
         """Return how every watch stands, target by target."""
         return (standing for place in self._places.values() for standing in place.standings.values())
 
-    def targets(self) -> dict[str, Target]:
-        return {name: place.target for name, place in self._places.items()}
+    @property
+    def places(self) -> Mapping[str, Place]:
+        """Every target as the fleet holds it, by name."""
+        return self._places
 
     def change(self) -> int:
         """Return a number that is another one whenever a page would be; readings past their grace are taken away."""
@@ -180,7 +185,7 @@ class Fleet:
                     yield Block(name, collector, families)
 
     async def stop(self) -> None:
-        """Stop all runs and close all connections."""
+        """Stop all runs and close all connections, however far it was started."""
         self.scheduler.remove_all_jobs()
         running = list(self._running.values())
         for task in running:
@@ -188,6 +193,7 @@ class Fleet:
         if running:
             await asyncio.wait(running)
         await asyncio.sleep(0)  # let the jobs that waited for them end
-        self.scheduler.shutdown(wait=False)
+        if self.scheduler.running:
+            self.scheduler.shutdown(wait=False)
         for place in self._places.values():
             await place.transport.close()

@@ -1,5 +1,6 @@
 """One hardened HTTP session per target: the only door to aiohttp's client. What bytes mean it does not know."""
 
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -97,41 +98,24 @@ class Transport:
 
         Raises Unreachable, TimedOut, Malformed or TooLarge.
         """
-        waited_from = self._clock.monotonic()
-        await self._budget.take(share)
-        waited = self._clock.monotonic() - waited_from
-        if waited > 0.001:  # less is the asking itself
-            self._tally.add(own.BUDGET_WAIT, amount=waited)
-        headers = dict(self._headers)
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        if question.body is not None:
-            headers["Content-Type"] = "application/json"
-        url = self._base.joinpath(question.path.lstrip("/"), encoded=True)
-        url = url.with_query(self._base.query).update_query(question.query)
-        limit = min(self._limit, max(seconds - waited, 0.001))
+        seconds -= await self._wait_for_budget(share)
+        limit = min(self._limit, max(seconds, 0.001))
         started, sent = self._clock.monotonic(), self._clock.now()
         code = "cancelled"
         try:
             async with self._session.request(
                 question.method,
-                url,
+                self._url(question),
                 data=question.body,
-                headers=headers,
+                headers=self._headers_for(question, token),
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(limit),
             ) as response:
                 code = str(response.status)
                 answered = self._clock.now()
-                return Reply(
-                    asked=str(question),
-                    status=response.status,
-                    headers=response.headers,
-                    body=await self._read(response, question),
-                    sent=sent,
-                    answered=answered,
-                    certificate_expiry=getattr(response, "certificate_expiry", None),
-                )
+                body = await self._read(response, question)
+                expiry = getattr(response, "certificate_expiry", None)
+                return Reply(str(question), response.status, response.headers, body, sent, answered, expiry)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             failure = explain(error, question, limit)
             code = failure.reason
@@ -144,6 +128,23 @@ class Transport:
             self._tally.add(own.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
             if code == "429":
                 self._tally.add(own.THROTTLED)
+
+    async def _wait_for_budget(self, share: Share) -> float:
+        """Return how many seconds it took."""
+        started = self._clock.monotonic()
+        await self._budget.take(share)
+        waited = self._clock.monotonic() - started
+        if waited > 0.001:  # less is the asking itself
+            self._tally.add(own.BUDGET_WAIT, amount=waited)
+        return waited
+
+    def _url(self, question: Question) -> URL:
+        url = self._base.joinpath(question.path.lstrip("/"), encoded=True)
+        return url.with_query(self._base.query).update_query(question.query)
+
+    def _headers_for(self, question: Question, token: str | None) -> dict[str, str]:
+        carried = {} if question.body is None else {"Content-Type": "application/json"}
+        return {**self._headers, **carried, **({"Authorization": f"Bearer {token}"} if token else {})}
 
     async def _read(self, response: ClientResponse, question: Question) -> bytes:
         chunks, size = [], 0
@@ -173,7 +174,8 @@ def explain(error: Exception, asked: Question, limit: float) -> Failed:  # noqa:
         case aiohttp.ClientConnectorDNSError():
             return Unreachable(f"{asked}: the name {error.host} does not resolve")
         case aiohttp.ClientConnectorError():
-            reason = error.os_error.strerror or str(error.os_error)
+            number = error.os_error.errno
+            reason = os.strerror(number) if number and number > 0 else str(error.os_error)
             return Unreachable(f"{asked}: no connection to {error.host}:{error.port}: {reason}")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
             return Malformed(f"{asked}: the answer is not packed the way it says")

@@ -1,5 +1,6 @@
-"""What most tests need: a clock to advance, a node that answers what it was told, and the lines a collector makes of it."""
+"""What most tests need: a clock to advance, a node that answers what it was told, and the lines made of it."""
 
+import os
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
 from typing import Any
@@ -42,8 +43,6 @@ class FakeClock(Clock):
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no proxy or setting of the machine reach into a test."""
-    import os
-
     for name in list(os.environ):
         if name.lower().endswith("_proxy") or name.startswith("CANTON_EXPORTER_"):
             monkeypatch.delenv(name)
@@ -98,18 +97,18 @@ class Lines:
         self.run: Run
 
     async def __call__(
-        self, collector: Collector[Any], timeout: float = 5.0, kind: str = "", **options: Any
+        self, collector: Collector[Any], *, within: float = 5.0, kind: str = "", **options: Any
     ) -> list[str]:
-        standing = self._standings.get(collector.name) or self._stand(collector, timeout, kind, options)
+        standing = self._standings.get(collector.name) or self._stand(collector, within, kind, options)
         transport = self._connect(self._node.url)
         self.run = await run(standing.watch, transport, self.auth, self._clock, standing.previous)
         await transport.close()
         standing.take(self.run)
         return text_lines(standing)
 
-    def _stand(self, collector: Collector[Any], timeout: float, kind: str, options: dict[str, Any]) -> Standing:
-        kind = kind or sorted(collector.kinds)[0]
-        schedule = {"timeout": timedelta(seconds=timeout), "options": options}
+    def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> Standing:
+        kind = kind or min(collector.kinds)
+        schedule = {"timeout": timedelta(seconds=within), "options": options}
         target = {"kind": kind, "url": self._node.url, "collectors": {collector.name: schedule}}
         settings, faults = check({"targets": {"t": target}}, {collector.name: collector})
         assert settings is not None, faults

@@ -25,7 +25,7 @@ class Told:
 
 @dataclass
 class TestNode:
-    """Answers the exact method, path, query and JSON body it was told. Anything else it is asked is a fault of the test."""
+    """Answers the exact method, path, query and JSON body it was told; anything else is a fault of the test."""
 
     __test__ = False
 

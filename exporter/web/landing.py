@@ -21,15 +21,16 @@ PAGE = """<!doctype html>
 body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
 h1 {{ font-size: 1.4rem; margin-bottom: 0; }} h2 {{ font-size: 1.1rem; margin: 2rem 0 .3rem; }}
 p {{ margin: .2rem 0; }} .quiet {{ color: var(--quiet); }} nav a {{ margin-right: 1rem; }}
-table {{ border-collapse: collapse; width: 100%; }}
+table {{ border-collapse: collapse; width: 100%; table-layout: fixed; }}
+th {{ width: 6%; }} th:nth-child(1), th:nth-child(2) {{ width: 16%; }} th:nth-child(3) {{ width: 8%; }}
+th:last-child {{ width: auto; }}
 th, td {{ text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }}
 th, td {{ padding: .25rem .8rem .25rem 0; }}
 th {{ font-weight: 600; }} td.number {{ font-variant-numeric: tabular-nums; white-space: nowrap; }}
-td.error {{ overflow-wrap: anywhere; width: 45%; }}
-.ok::before, .failed::before,
-.unsupported::before, .waiting::before {{ content: "\\25cf\\00a0"; }}
-.ok::before {{ color: var(--ok); }}
-.failed {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
+td.error {{ overflow-wrap: anywhere; }}
+td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} h2 span {{ font-weight: 400; }}
+.ok::before, .up::before {{ color: var(--ok); }}
+.failed, .down {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
 </style></head><body>
 <h1>canton-exporter</h1><p class="quiet">version {version} &middot; {summary}</p>
 <nav><a href="{prefix}{metrics}">Metrics</a>
@@ -38,7 +39,7 @@ td.error {{ overflow-wrap: anywhere; width: 45%; }}
 </body></html>
 """
 
-TARGET = """<h2>{name}</h2><p class="quiet">{about}</p>
+TARGET = """<h2>{name} <span class="{state}">{state}</span></h2><p class="quiet">{about}</p>
 <table><thead><tr><th>Collector</th><th>State</th><th>Last run</th><th>Took</th>
 <th>Every</th><th>Series</th><th>What it said</th></tr></thead>
 <tbody>{rows}</tbody></table>
@@ -47,14 +48,14 @@ TARGET = """<h2>{name}</h2><p class="quiet">{about}</p>
 
 @dataclass
 class Landing:
-    """The handler."""
+    """The landing page's handler."""
 
     fleet: Fleet
     clock: Clock
     telemetry_path: str
     prefix: str = ""
 
-    async def __call__(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.Response:
         standings = list(self.fleet.standings())
         ok = sum(standing.last is not None and standing.last.outcome is Outcome.OK for standing in standings)
         text = PAGE.format(
@@ -62,17 +63,21 @@ class Landing:
             summary=f"{ok} of {len(standings)} watches ok",
             prefix=escape(self.prefix),
             metrics=escape(self.telemetry_path),
-            targets="".join(self._targets(standings)),
+            targets="".join(self._targets()),
         )
         # The page shows what nodes said: even if an escape were forgotten, nothing of it may run.
         policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
         return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
 
-    def _targets(self, standings: list[Standing]) -> Iterator[str]:
-        for name, target in self.fleet.targets().items():
-            about = " &middot; ".join(map(escape, (target.kind, target.public_url, target.network, target.role)))
-            rows = "".join(self._row(standing) for standing in standings if standing.watch.name == name)
-            yield TARGET.format(name=escape(name), about=about, rows=rows)
+    def _targets(self) -> Iterator[str]:
+        for name, place in self.fleet.places.items():
+            target = place.target
+            yield TARGET.format(
+                name=escape(name),
+                state={True: "up", False: "down", None: ""}[place.is_up()],
+                about=" &middot; ".join(map(escape, (target.kind, target.public_url, target.network, target.role))),
+                rows="".join(self._row(standing) for standing in place.standings.values()),
+            )
 
     def _row(self, standing: Standing) -> str:
         run, schedule = standing.last, standing.watch.schedule

@@ -32,7 +32,7 @@ def read_selection(request: web.Request, fleet: Fleet) -> Selection:
     standings = list(fleet.standings())
     known = {
         "collect[]": {standing.watch.collector.name for standing in standings},
-        "target[]": set(fleet.targets()),
+        "target[]": set(fleet.places),
     }
     known["exclude[]"] = known["collect[]"]
     for key, names in asked.items():
@@ -46,7 +46,7 @@ def read_selection(request: web.Request, fleet: Fleet) -> Selection:
 
 @dataclass
 class Scrape:
-    """The handler. `own` gives the lines of the exporter itself, which a page of chosen collectors or targets lacks."""
+    """The page's handler. `own` gives the exporter's own lines, which a page of chosen collectors or targets lacks."""
 
     fleet: Fleet
     pages: Pages
@@ -54,7 +54,7 @@ class Scrape:
     most_requests: int
     under_way: int = 0
 
-    async def __call__(self, request: web.Request) -> web.Response:
+    async def answer(self, request: web.Request) -> web.Response:
         if self.under_way >= self.most_requests:
             raise web.HTTPServiceUnavailable(text=f"{self.most_requests} scrapes are under way already\n")
         self.under_way += 1

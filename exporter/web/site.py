@@ -25,11 +25,11 @@ def make_site(
         raise web.HTTPFound(f"{prefix}/")
 
     site = web.Application()
-    site.router.add_get(f"{prefix}{telemetry_path}", scrape)
+    site.router.add_get(f"{prefix}{telemetry_path}", scrape.answer)
     site.router.add_get(f"{prefix}/-/healthy", healthy)
     site.router.add_get(f"{prefix}/-/ready", ready)
     if telemetry_path != "/":
-        site.router.add_get(f"{prefix}/", landing)
+        site.router.add_get(f"{prefix}/", landing.answer)
     if prefix:
         site.router.add_get("/", to_prefix)
         site.router.add_get(prefix, to_prefix)

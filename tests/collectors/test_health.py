@@ -43,7 +43,7 @@ async def test_a_node_that_nobody_reaches_is_down(node: TestNode, lines: Lines) 
 
 async def test_a_node_that_does_not_answer_is_down_before_the_run_is_out_of_time(node: TestNode, lines: Lines) -> None:
     node.silent = True
-    assert await lines(health, timeout=0.2) == ["canton_up 0.0", "canton_ready 0.0"]
+    assert await lines(health, within=0.2) == ["canton_up 0.0", "canton_ready 0.0"]
 
 
 @pytest.mark.parametrize("status", [401, 403, 429, 302, 400, 204])

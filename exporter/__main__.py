@@ -1,0 +1,8 @@
+"""`python -m exporter` is the command `canton-exporter`."""
+
+import sys
+
+from exporter.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The endpoint by which a running network is told to misbehave."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from exporter.simulator.faults import read_fault, show_fault
+from exporter.simulator.node import Node
+
+
+def control_application(nodes: Mapping[str, Node]) -> web.Application:
+    def find(request: web.Request) -> Node:
+        name = request.match_info["name"]
+        if name not in nodes:
+            raise web.HTTPNotFound(text=f"There is no node {name!r}, only {', '.join(nodes)}.\n")
+        return nodes[name]
+
+    async def show_all(request: web.Request) -> web.Response:
+        return web.json_response({"nodes": [show(node) for node in nodes.values()]})
+
+    async def set_fault(request: web.Request) -> web.Response:
+        node = find(request)
+        try:
+            given = json.loads(await request.read())
+        except ValueError:
+            given = None  # which is no fault either, and refused with the same sentence
+        try:
+            await node.set_fault(read_fault(given))
+        except ValueError as error:
+            raise web.HTTPBadRequest(text=f"{error}\n") from error
+        return web.json_response(show(node))
+
+    async def clear_fault(request: web.Request) -> web.Response:
+        node = find(request)
+        await node.clear_fault()
+        return web.json_response(show(node))
+
+    app = web.Application()
+    app.router.add_get("/", show_all)
+    app.router.add_put("/nodes/{name}/fault", set_fault)
+    app.router.add_delete("/nodes/{name}/fault", clear_fault)
+    return app
+
+
+def show(node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "kind": node.kind,
+        "dialect": node.dialect,
+        "url": node.url,
+        "listening": node.is_listening,
+        "fault": None if node.fault is None else show_fault(node.fault),
+    }

@@ -1,0 +1,56 @@
+"""What differs between the API as documented and as the network's releases speak it."""
+
+from enum import StrEnum
+from typing import Any
+
+
+class Dialect(StrEnum):
+    """The document to the letter, or a release of the network. What differs is asked by a property, not by a name."""
+
+    DOCUMENT = "document"
+    V0_5 = "0.5"
+    V0_6 = "0.6"
+    V0_7_5 = "0.7.5"
+    V0_9 = "0.9"
+
+    @property
+    def splice(self) -> str:
+        """The release that scan and validator report."""
+        return {"0.5": "0.5.15", "0.6": "0.6.1", "0.7.5": "0.7.5", "0.9": "0.9.0"}.get(self, "")
+
+    @property
+    def canton(self) -> str:
+        """The version that the ledger reports."""
+        return {"document": "3.5.14", "0.5": "3.4.12", "0.6": "3.5.1", "0.7.5": "3.5.15", "0.9": "3.6.1"}[self]
+
+    @property
+    def is_network(self) -> bool:
+        return self is not Dialect.DOCUMENT
+
+    @property
+    def ledger_end_has_times(self) -> bool:
+        return self is Dialect.V0_9
+
+    @property
+    def legacy_is_disabled(self) -> bool:
+        """The fields `filter` and `verbose` of /v2/updates are refused."""
+        return self is Dialect.V0_9
+
+    @property
+    def checks_early_for_a_checkpoint(self) -> bool:
+        """A stream without updates gets a checkpoint soon after it was opened (Canton 3.5.1)."""
+        return self is not Dialect.V0_5
+
+    @property
+    def knows_descending_order(self) -> bool:
+        return self is not Dialect.V0_5
+
+    def spell(self, body: Any) -> Any:
+        """The body with its absent fields (None) as they are sent: explicit nulls on the network, nothing otherwise."""
+        if self.is_network:
+            return body
+        if isinstance(body, dict):
+            return {key: self.spell(value) for key, value in body.items() if value is not None}
+        if isinstance(body, list):
+            return [self.spell(item) for item in body]
+        return body

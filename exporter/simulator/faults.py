@@ -1,0 +1,158 @@
+"""The ways in which a node can misbehave, and what each of them answers to a request."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from aiohttp import web
+
+PAGE = "<!DOCTYPE html><html><head><title>{0}</title></head><body><h1>{0}</h1><hr>load balancer</body></html>"
+STATUSES = range(200, 600)
+
+Refuse = Callable[[int, str], web.Response]
+
+
+@dataclass(frozen=True)
+class Fault:
+    kind: ClassVar[str]
+    takes: ClassVar[str] = "nothing else"
+
+    def __post_init__(self) -> None:
+        if not self.is_valid():
+            raise ValueError(self.allowed())
+
+    @classmethod
+    def allowed(cls) -> str:
+        return f'A fault of kind "{cls.kind}" takes {cls.takes}.'
+
+    def is_valid(self) -> bool:
+        return True
+
+    def concerns(self, path: str) -> bool:
+        """Whether it changes what is answered at a path, which is counted from the node's base."""
+        return False
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.StreamResponse | None:
+        """The answer in place of the node's; None lets the node answer. `refuse` is how this node says a status."""
+        return None
+
+
+@dataclass(frozen=True)
+class Frozen(Fault):
+    """A ledger whose end and record times stand still while it answers everything; the network goes on."""
+
+    kind = "frozen"
+
+
+@dataclass(frozen=True)
+class Down(Fault):
+    """A closed listener: connections are refused."""
+
+    kind = "down"
+
+
+@dataclass(frozen=True)
+class AtPath(Fault):
+    """A fault of the paths that begin with `path`: of all, unless told."""
+
+    takes = 'optionally "path" (a prefix that begins with "/") and nothing else'
+    path: str = field(default="/", kw_only=True)
+
+    def is_valid(self) -> bool:
+        return isinstance(self.path, str) and self.path.startswith("/")
+
+    def concerns(self, path: str) -> bool:
+        return path.startswith(self.path)
+
+
+@dataclass(frozen=True)
+class Status(AtPath):
+    """A status, with the body that the node would send with it."""
+
+    kind = "status"
+    takes = f'"status" (a whole number from 200 to 599), {AtPath.takes}'
+    status: int
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and type(self.status) is int and self.status in STATUSES
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.Response:
+        return refuse(self.status, path)
+
+
+@dataclass(frozen=True)
+class Delay(AtPath):
+    """The right answer, but late."""
+
+    kind = "delay"
+    takes = f'"seconds" (a number from 0 to 3600), {AtPath.takes}'
+    seconds: float
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and type(self.seconds) in (int, float) and 0 <= self.seconds <= 3600
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> None:
+        await asyncio.sleep(self.seconds)
+
+
+@dataclass(frozen=True)
+class Cut(AtPath):
+    """A connection that closes in the middle of a body."""
+
+    kind = "cut"
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.StreamResponse:
+        response = web.StreamResponse()
+        response.content_type = "application/json"
+        response.content_length = 64
+        await response.prepare(request)
+        await response.write(b'{"offset": 184000, "synchronizer')
+        if request.transport is not None:
+            request.transport.close()
+        return response
+
+
+@dataclass(frozen=True)
+class Garbage(AtPath):
+    """A 200 that calls itself JSON and is not."""
+
+    kind = "garbage"
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.Response:
+        return web.Response(body=b'\x00\xff{"offset": \xfe', content_type="application/json")
+
+
+@dataclass(frozen=True)
+class Html(AtPath):
+    """A page that a load balancer shows in place of the node."""
+
+    kind = "html"
+    takes = f'optionally "status" (a whole number from 200 to 599), {AtPath.takes}'
+    status: int = 404
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and type(self.status) is int and self.status in STATUSES
+
+    async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.Response:
+        title = "404 Not Found" if self.status == 404 else "Welcome"
+        return web.Response(status=self.status, text=PAGE.format(title), content_type="text/html")
+
+
+KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Status, Delay, Cut, Garbage, Html, Frozen, Down)}
+
+
+def read_fault(given: Any) -> Fault:
+    """The fault that a JSON object tells; a ValueError says in one sentence what is allowed."""
+    kind = given.get("kind") if isinstance(given, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f'A fault is a JSON object whose "kind" is one of {", ".join(KINDS)}.')
+    try:
+        return KINDS[kind](**{key: value for key, value in given.items() if key != "kind"})
+    except TypeError as error:  # a field missing, or one too many
+        raise ValueError(KINDS[kind].allowed()) from error
+
+
+def show_fault(fault: Fault) -> dict[str, Any]:
+    """The JSON object that tells the fault."""
+    return {"kind": fault.kind, **asdict(fault)}

@@ -1,0 +1,106 @@
+"""A ledger: the JSON Ledger API of one participant."""
+
+from collections.abc import Iterator
+
+from aiohttp import web
+
+from exporter.simulator.canton_error import CantonError, error_of
+from exporter.simulator.dialect import Dialect
+from exporter.simulator.faults import Fault, Frozen
+from exporter.simulator.node import BODILESS, Node, Operation
+from exporter.simulator.participant import Participant
+from exporter.simulator.updates import collect
+from exporter.simulator.updates_json import times_json
+from exporter.simulator.updates_request import read_request
+from exporter.simulator.world import World
+
+# How long an idle stream waits for the next check for a checkpoint.
+IDLE_STREAM_SECONDS = 60.0
+
+
+class LedgerNode(Node):
+    kind = "ledger"
+
+    def __init__(
+        self, name: str, world: World, dialect: Dialect, port: int, token: str | None, *, left_synchronizer: bool
+    ) -> None:
+        super().__init__(name, world, dialect, port, token)
+        self.participant = Participant(world, name, left_synchronizer=left_synchronizer)
+
+    def operations(self) -> Iterator[Operation]:
+        if self.dialect.is_network:
+            yield Operation("GET", "/livez", self.livez, wants_token=False)
+            yield Operation("GET", "/readyz", self.readyz, wants_token=False)
+        yield Operation("GET", "/v2/version", self.version, wants_token=False)
+        yield Operation("GET", "/v2/state/ledger-end", self.ledger_end)
+        yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
+        yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
+        yield Operation("POST", "/v2/updates", self.updates)
+
+    async def livez(self, request: web.Request) -> web.Response:
+        return web.Response()
+
+    async def readyz(self, request: web.Request) -> web.Response:
+        return web.Response(text="[+] ledger ok (SERVING)\nreadyz check passed")
+
+    async def version(self, request: web.Request) -> web.Response:
+        if not self.dialect.is_network:
+            return self.json({"version": self.dialect.canton})
+        delay = self.world.checkpoint_interval + IDLE_STREAM_SECONDS
+        seconds, nanos = int(delay), round(delay % 1 * 1e9)
+        longest = {"seconds": seconds, "nanos": nanos, "unknownFields": {"fields": {}}}
+        features = {
+            "experimental": {"staticTime": {"supported": False}, "commandInspectionService": {"supported": True}},
+            "userManagement": {"supported": True, "maxRightsPerUser": 1000, "maxUsersPageSize": 1000},
+            "partyManagement": {"maxPartiesPageSize": 10000},
+            "offsetCheckpoint": {"maxOffsetCheckpointEmissionDelay": longest},
+            "packageFeature": {"maxVettedPackagesPageSize": 100},
+        }
+        return self.json({"version": self.dialect.canton, "features": features})
+
+    async def ledger_end(self, request: web.Request) -> web.Response:
+        end = self.participant.end()
+        if not self.dialect.ledger_end_has_times:
+            return self.json({"offset": end.offset})
+        times = times_json(self.participant.synchronizer_times(end))
+        return self.json({"offset": end.offset, "synchronizerTimes": times})
+
+    async def latest_pruned_offsets(self, request: web.Request) -> web.Response:
+        pruned = self.participant.pruned()
+        return self.json({"participantPrunedUpToInclusive": pruned, "allDivulgedContractsPrunedUpToInclusive": 0})
+
+    async def connected_synchronizers(self, request: web.Request) -> web.Response:
+        connected = {
+            "synchronizerAlias": "global",
+            "synchronizerId": self.world.synchronizer,
+            "permission": "PARTICIPANT_PERMISSION_UNSPECIFIED",
+        }
+        return self.json({"connectedSynchronizers": [connected]})
+
+    async def updates(self, request: web.Request) -> web.Response:
+        try:
+            asked = read_request(request.query, await request.read(), self.dialect)
+            return self.json(await collect(self.participant, asked, self.dialect))
+        except CantonError as error:
+            return self.json(error.body(), error.status)
+
+    async def restart(self) -> None:
+        """Stop and start, with the cached checkpoint lost."""
+        await self.stop()
+        self.participant.restart()
+        await self.start()
+
+    async def _change_fault(self, fault: Fault | None) -> None:
+        self.participant.frozen_at = self.world.now() if isinstance(fault, Frozen) else None
+        await super()._change_fault(fault)
+
+    def refuse(self, status: int, path: str) -> web.Response:
+        if status in BODILESS or (status == 503 and path == "/livez"):
+            return web.Response(status=status)
+        if status == 503 and path == "/readyz":
+            return web.Response(status=status, text="[-] ledger failed (NOT_SERVING)\nreadyz check failed")
+        if status == 404:
+            return web.Response(status=status, text="The requested resource could not be found.")
+        if status == 429:
+            return web.Response(status=status, text="Too Many Requests: the limit of this client is exceeded.")
+        return self.json(error_of(status).body(), status)

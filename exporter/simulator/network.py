@@ -1,0 +1,92 @@
+"""A whole pretend network: its nodes and its control endpoint, started and stopped together."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from exporter.simulator.control import control_application
+from exporter.simulator.dialect import Dialect
+from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.listener import Listener
+from exporter.simulator.node import Node
+from exporter.simulator.scan import ScanNode
+from exporter.simulator.validator import ValidatorNode
+from exporter.simulator.world import Clock, World
+
+
+class Kind(StrEnum):
+    SCAN = "scan"
+    LEDGER = "ledger"
+    VALIDATOR = "validator"
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    name: str
+    kind: Kind
+    dialect: Dialect = Dialect.V0_9
+    port: int = 0
+    token: str | None = None
+    # The rest is for ledgers only.
+    left_synchronizer: bool = False
+
+    def build(self, world: World) -> Node:
+        match self.kind:
+            case Kind.SCAN:
+                return ScanNode(self.name, world, self.dialect, self.port, self.token)
+            case Kind.VALIDATOR:
+                return ValidatorNode(self.name, world, self.dialect, self.port, self.token)
+            case Kind.LEDGER:
+                return LedgerNode(
+                    self.name, world, self.dialect, self.port, self.token, left_synchronizer=self.left_synchronizer
+                )
+
+
+class Network:
+    """Port 0, of a node or of the control endpoint, is any free port, which is kept from the first start on."""
+
+    def __init__(
+        self,
+        specs: Sequence[NodeSpec],
+        *,
+        clock: Clock = time.time,
+        seed: int = 0,
+        checkpoint_interval: float = 15.0,
+        control_port: int = 0,
+    ) -> None:
+        self.world = World(clock, seed, checkpoint_interval)
+        self.nodes = {spec.name: spec.build(self.world) for spec in specs}
+        if len(self.nodes) < len(specs):
+            raise ValueError("Two nodes have the same name.")
+        self._control = Listener(lambda: control_application(self.nodes), control_port)
+
+    def __getitem__(self, name: str) -> Node:
+        return self.nodes[name]
+
+    @property
+    def control_url(self) -> str:
+        return self._control.url
+
+    async def start(self) -> None:
+        try:
+            for node in self.nodes.values():
+                await node.start()
+            await self._control.open()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        # The control endpoint first: it could start a node again.
+        await self._control.close()
+        await asyncio.gather(*(node.stop() for node in self.nodes.values()))
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.stop()

@@ -1,0 +1,123 @@
+"""What all kinds of nodes have in common: a listener, a dialect, operations, a token, and a fault now and then."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+from exporter.simulator.dialect import Dialect
+from exporter.simulator.faults import Down, Fault, Frozen
+from exporter.simulator.listener import Listener
+from exporter.simulator.world import World
+
+# Statuses that HTTP allows no body.
+BODILESS = (204, 205, 304)
+
+Answer = Callable[[web.Request], Awaitable[web.Response]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    answer: Answer
+    wants_token: bool = True
+
+
+class Node:
+    """To add an operation: write its answer as a method of the node's class, and name it in `operations`."""
+
+    kind: ClassVar[str]
+    base: ClassVar[str] = ""
+
+    def __init__(self, name: str, world: World, dialect: Dialect, port: int, token: str | None) -> None:
+        self.name = name
+        self.world = world
+        self.dialect = dialect
+        self._token = token
+        self._fault: Fault | None = None
+        self._listener = Listener(self._application, port)
+
+    def operations(self) -> Iterator[Operation]:
+        raise NotImplementedError
+
+    def refuse(self, status: int, path: str) -> web.Response:
+        """A status with the body that this kind of node sends with it."""
+        raise NotImplementedError
+
+    @property
+    def url(self) -> str:
+        return self._listener.url + self.base
+
+    @property
+    def is_listening(self) -> bool:
+        return self._listener.is_open
+
+    @property
+    def fault(self) -> Fault | None:
+        return self._fault
+
+    async def start(self) -> None:
+        """Listen, which also ends a fault of being down."""
+        if isinstance(self._fault, Down):
+            self._fault = None
+        await self._listener.open()
+
+    async def stop(self) -> None:
+        await self._listener.close()
+
+    async def restart(self) -> None:
+        await self.stop()
+        await self.start()
+
+    async def set_fault(self, fault: Fault) -> None:
+        """Misbehave from now on in this way, and no longer in another."""
+        if isinstance(fault, Frozen) and self.kind != "ledger":
+            raise ValueError(f"Only a ledger can be frozen, and {self.name} is a {self.kind}.")
+        await self._change_fault(fault)
+
+    async def clear_fault(self) -> None:
+        await self._change_fault(None)
+
+    async def _change_fault(self, fault: Fault | None) -> None:
+        was_down = isinstance(self._fault, Down)
+        self._fault = fault
+        if isinstance(fault, Down):
+            await self._listener.close()
+        elif was_down:
+            await self._listener.open()
+
+    def json(self, body: Any, status: int = 200) -> web.Response:
+        return web.json_response(self.dialect.spell(body), status=status)
+
+    def _application(self) -> web.Application:
+        app = web.Application(middlewares=[self._misbehave])
+        for operation in self.operations():
+            answer = self._guarded(operation.answer) if operation.wants_token and self._token else operation.answer
+            app.router.add_route(operation.method, self.base + operation.path, answer)
+        return app
+
+    def _guarded(self, answer: Answer) -> Answer:
+        async def guarded(request: web.Request) -> web.Response:
+            if request.headers.get("Authorization") == f"Bearer {self._token}":
+                return await answer(request)
+            return self.refuse(401, self._path(request))
+
+        return guarded
+
+    @web.middleware
+    async def _misbehave(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        path = self._path(request)
+        fault = self._fault
+        if fault is not None and fault.concerns(path):
+            instead = await fault.answer(request, path, self.refuse)
+            if instead is not None:
+                return instead
+        if isinstance(request.match_info.http_exception, web.HTTPNotFound):
+            return self.refuse(404, path)
+        return await handler(request)
+
+    def _path(self, request: web.Request) -> str:
+        return request.path.removeprefix(self.base)

@@ -1,0 +1,21 @@
+"""A validator: its own user, and what its scan proxy lets those with a token read."""
+
+from collections.abc import Iterator
+
+from aiohttp import web
+
+from exporter.simulator.node import Operation
+from exporter.simulator.splice import SpliceNode
+
+
+class ValidatorNode(SpliceNode):
+    kind = "validator"
+    base = "/api/validator"
+
+    def operations(self) -> Iterator[Operation]:
+        yield from super().operations()
+        if self.dialect.is_network:
+            yield Operation("GET", "/v0/scan-proxy/dso-party-id", self.dso_party_id)
+
+    async def dso_party_id(self, request: web.Request) -> web.Response:
+        return self.json({"dso_party_id": self.world.dso_party})

@@ -1,0 +1,71 @@
+"""What holds of the project as a whole: names, and files that are generated or belong together."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.generate import generated
+from exporter import own
+from exporter.collectors import discover, metrics_of
+from exporter.configuration import load
+from exporter.metric import Metric
+
+ROOT = Path(__file__).parent.parent
+METRICS = [
+    *(value for value in vars(own).values() if isinstance(value, Metric)),
+    *(metric for name in discover() for metric in metrics_of(name)),
+]
+MODULES = sorted((ROOT / "exporter").rglob("*.py"))
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_a_metric_is_named_as_prometheus_wants_it(metric: Metric) -> None:
+    assert metric.name.startswith("canton_")
+    assert not re.search(r"_(gauge|counter|count|sum|bucket|milliseconds|minutes|hours)$", metric.name)
+    assert not {"le", "quantile", "instance", "job", "target", "network", "role"} & set(metric.labels)
+    assert metric.help[0].isupper() or metric.help[0].isdigit()
+    assert metric.help.endswith(".")
+
+
+def test_every_generated_file_is_current() -> None:
+    stale = [path.name for path, text in generated().items() if not path.exists() or path.read_text() != text]
+    assert not stale, "run make docs"
+
+
+def test_the_example_configuration_loads() -> None:
+    assert load(ROOT / "exporter.example.yaml", discover()).targets
+
+
+def test_every_collector_has_a_test_module() -> None:
+    missing = [name for name in discover() if not (ROOT / f"tests/collectors/test_{name}.py").exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_says_what_it_is_for_and_holds_one_thing(module: Path) -> None:
+    text = module.read_text()
+    assert (ast.get_docstring(ast.parse(text)) or "").splitlines()[0].endswith((".", ":", ";"))
+    assert text.count("\n") <= 250, "when a module grows, it holds two things"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_function_fits_on_a_screen(module: Path) -> None:
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert (node.end_lineno or 0) - node.lineno < 50, node.name
+
+
+def test_the_readme_names_only_targets_that_make_has() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for page in ("README.md", "CONTRIBUTING.md"):
+        named = set(re.findall(r"make ([a-z]+)", (ROOT / page).read_text()))
+        assert named <= targets, page
+
+
+def test_links_in_the_documents_lead_somewhere() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+            if "://" not in link:
+                assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"

@@ -1,0 +1,166 @@
+"""Samples become lines and pages exactly as prometheus_client would write them."""
+
+import asyncio
+import gzip
+import threading
+from collections.abc import ItemsView, Iterator, Sequence
+
+import pytest
+from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import Metric as Family
+from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
+from prometheus_client.registry import Collector
+
+from exporter.exposition import Families, Format, Pages, read_registry, render, write_page
+from exporter.metric import Metric, Sample
+from tests.conftest import FakeClock
+
+AWKWARD = ['quote " backslash \\ newline \n end', "percent %s %% {}", "", "ünï ❤ \u2028", "a" * 5000, "\ud800 half"]
+GAUGE = Metric("canton_thing_bytes", 'Help with "quotes", a backslash \\ and\na line.', ("zebra", "alpha"))
+COUNTER = Metric("canton_things_total", "Counted.", ("network_thing",))
+PLAIN = Metric("canton_up", "Up.")
+VALUES = [0, 1, -1.5, 1e6, 1e7, 123456789.123, 1.7952e9, 1e-9, float("inf"), float("-inf"), 2**63, 0.1]
+COMMON = {"target": 'p "1" \\ %s', "network": "mainnet", "role": "own"}
+SAMPLES = [
+    PLAIN.sample(1),
+    *(GAUGE.sample(value, zebra=str(index), alpha=AWKWARD[index % 5]) for index, value in enumerate(VALUES)),
+    *(COUNTER.sample(index, network_thing=text) for index, text in enumerate(AWKWARD[:5])),
+]
+
+
+class Library(Collector):
+    """The same samples, as prometheus_client takes them."""
+
+    def __init__(self, samples: Sequence[Sample], common: dict[str, str]) -> None:
+        self._samples = samples
+        self._common = common
+
+    def collect(self) -> Iterator[Family]:
+        metrics = sorted({sample.metric for sample in self._samples}, key=lambda metric: metric.name)
+        for metric in metrics:
+            names = [*metric.labels, *self._common]
+            kind = CounterMetricFamily if metric.type == "counter" else GaugeMetricFamily
+            family = kind(metric.name, metric.help, labels=names)
+            for sample in self._samples:
+                if sample.metric is metric:
+                    family.add_metric([*sample.labels, *self._common.values()], sample.value)
+            yield family
+
+
+@pytest.mark.parametrize("common", [COMMON, {}])
+def test_a_page_is_what_the_library_would_write(common: dict[str, str]) -> None:
+    registry = CollectorRegistry()
+    registry.register(Library(SAMPLES, common))
+    blocks = [render(SAMPLES, common)]
+    assert write_page(blocks, Format.TEXT_0) == generate_latest(registry)
+    assert write_page(blocks, Format.TEXT_1) == generate_latest(registry)
+    assert write_page(blocks, Format.OPENMETRICS) == generate_openmetrics(registry)
+
+
+def test_what_the_library_says_of_this_process_is_passed_on_unchanged() -> None:
+    registry = CollectorRegistry()
+    for collector in (ProcessCollector, PlatformCollector, GCCollector):
+        collector(registry=registry)
+    ours = write_page([render(read_registry(registry), {})], Format.TEXT_0).decode()
+    theirs = generate_latest(registry).decode()
+
+    def names(page: str) -> list[str]:
+        return sorted(line.rpartition(" ")[0] for line in page.splitlines())
+
+    assert names(ours) == names(theirs)
+
+
+def test_a_label_that_is_half_a_character_does_not_take_the_page_away() -> None:
+    page = write_page([render([GAUGE.sample(1, zebra="\ud800", alpha="")], {})], Format.TEXT_0)
+    assert page.endswith(b'canton_thing_bytes{alpha="",zebra="?"} 1.0\n')
+
+
+def test_a_metric_stands_once_whatever_number_of_watches_has_it() -> None:
+    blocks = [render([PLAIN.sample(index)], {"target": str(index)}) for index in range(3)]
+    assert write_page(blocks, Format.TEXT_0).decode().splitlines() == [
+        "# HELP canton_up Up.",
+        "# TYPE canton_up gauge",
+        'canton_up{target="0"} 0.0',
+        'canton_up{target="1"} 1.0',
+        'canton_up{target="2"} 2.0',
+    ]
+
+
+class Changing:
+    """Something to make pages of, that counts how often it was looked at, and by which threads."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+        self.threads: set[str] = set()
+
+    def change(self) -> int:
+        return self.changes
+
+    def blocks(self) -> Sequence[Families]:
+        return [Watched({PLAIN: f"canton_up {float(self.changes)}\n"}, self.threads)]
+
+
+class Watched(dict[Metric, str]):
+    def __init__(self, families: Families, threads: set[str]) -> None:
+        super().__init__(families)
+        self._threads = threads
+
+    def items(self) -> ItemsView[Metric, str]:  # type: ignore[override]
+        self._threads.add(threading.current_thread().name)
+        return super().items()
+
+
+@pytest.fixture
+def pages(clock: FakeClock) -> Iterator[Pages]:
+    pages = Pages(clock)
+    yield pages
+    pages.close()
+
+
+async def get(pages: Pages, of: Changing, packed: bool = False, key: object = "page") -> bytes:
+    return await pages.get(key, of.change, of.blocks, Format.TEXT_0, packed)
+
+
+async def test_a_page_is_made_once_between_two_changes(pages: Pages, clock: FakeClock) -> None:
+    of = Changing()
+    for _ in range(20):
+        clock.advance(0.01)
+        await get(pages, of)
+    assert pages.rendered == 1
+    of.changes += 1
+    clock.advance(0.01)
+    assert b"canton_up 1.0" in await get(pages, of)
+    assert pages.rendered == 2
+
+
+async def test_a_page_is_made_once_for_all_who_wait_for_it(pages: Pages) -> None:
+    of = Changing()
+    got = await asyncio.gather(*(get(pages, of, packed=index % 2 == 0) for index in range(16)))
+    assert pages.rendered == 1
+    assert {gzip.decompress(page) if index % 2 == 0 else page for index, page in enumerate(got)} == {got[1]}
+
+
+async def test_a_page_is_made_off_the_event_loop(pages: Pages) -> None:
+    of = Changing()
+    await get(pages, of)
+    assert of.threads == {"page_0"}
+
+
+async def test_a_page_ages_even_if_nothing_changes(pages: Pages, clock: FakeClock) -> None:
+    of = Changing()
+    await get(pages, of)
+    clock.advance(Pages.OLDEST_SECONDS)
+    await get(pages, of)
+    assert pages.rendered == 2
+
+
+async def test_only_so_many_pages_are_kept(pages: Pages, clock: FakeClock) -> None:
+    of = Changing()
+    for key in range(Pages.KEPT + 1):
+        await get(pages, of, key=key)
+    clock.advance(0.01)
+    await get(pages, of, key=Pages.KEPT)
+    assert pages.rendered == Pages.KEPT + 1
+    await get(pages, of, key=0)
+    assert pages.rendered == Pages.KEPT + 2

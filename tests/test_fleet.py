@@ -1,0 +1,224 @@
+"""The fleet: which watches run, when, and that none holds up another."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from exporter.api import Node
+from exporter.budget import Budgets
+from exporter.clock import Clock
+from exporter.collector import Collector, Yielded, Yields, collector, minutes, seconds
+from exporter.collectors import discover
+from exporter.configuration import check
+from exporter.exposition import Format, write_page
+from exporter.fleet import Fleet
+from exporter.metric import Metric
+from exporter.runner import Outcome
+from exporter.settings import Kind, Strict
+from tests.conftest import FakeClock
+from tests.nodes import TestNode
+
+BEATS = Metric("canton_beats", "How often this ran.")
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5))
+async def beat(node: Node, options: Strict, previous: Yielded) -> Yields:
+    before = previous.of(BEATS)
+    yield BEATS.sample(before[0].value + 1 if before else 1)
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
+async def hang(node: Node, options: Strict, previous: Yielded) -> Yields:
+    await asyncio.sleep(3600)
+    yield BEATS.sample(0)
+
+
+@collector(Kind.LEDGER, interval=timedelta(milliseconds=50), timeout=timedelta(milliseconds=50))
+async def slow(node: Node, options: Strict, previous: Yielded) -> Yields:
+    try:
+        await asyncio.sleep(3600)
+    finally:
+        await asyncio.sleep(0.2)  # a run whose end takes longer than its timeout allows
+    yield BEATS.sample(0)
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5))
+async def gone(node: Node, options: Strict, previous: Yielded) -> Yields:
+    await node.get("/v2/gone", Strict)
+    yield BEATS.sample(0)
+
+
+Start = Callable[..., Fleet]
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    """Return a function that starts a fleet; it is stopped in the end."""
+    started: list[Fleet] = []
+
+    def start(targets: dict[str, Any], *collectors: Collector[Any], clock: Clock | None = None, **top: Any) -> Fleet:
+        questions = {collector.name: collector for collector in collectors} or discover()
+        settings, faults = check({"targets": targets, **top}, questions)
+        assert settings is not None, faults
+        fleet = Fleet(questions, Budgets(), clock or Clock())
+        fleet.start(settings)
+        started.append(fleet)
+        return fleet
+
+    yield start
+    for fleet in started:
+        await fleet.stop()
+
+
+def ledger(url: str = "http://127.0.0.1:9", **settings: Any) -> dict[str, Any]:
+    return {"kind": "ledger", "url": url, **settings}
+
+
+def page(fleet: Fleet) -> list[str]:
+    return write_page([block.families for block in fleet.blocks()], Format.TEXT_0).decode().splitlines()
+
+
+async def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds; the test's own time limit ends it if it never does."""
+    while not holds():  # noqa: ASYNC110 - what is waited for has no event
+        await asyncio.sleep(0.01)
+
+
+async def test_every_collector_of_its_kind_watches_a_target(start: Start) -> None:
+    fleet = start({"a": ledger(), "b": {"kind": "scan", "url": "http://127.0.0.1:9"}})
+    assert {standing.watch.key for standing in fleet.standings()} == {
+        "a/health",
+        "a/ledger_offsets",
+        "b/health",
+        "b/feature_support",
+    }
+
+
+async def test_first_runs_are_spread_over_an_interval_and_no_more_than_15_seconds(start: Start) -> None:
+    before = datetime.now(UTC)
+    fleet = start({f"n{index}": ledger() for index in range(200)})
+    for interval, name in ((15, "health"), (15, "ledger_offsets")):
+        first = [
+            (job.next_run_time - before).total_seconds() for job in fleet.scheduler.get_jobs() if job.id.endswith(name)
+        ]
+        assert len(first) == 200
+        assert min(first) >= 0
+        assert max(first) < interval + 1
+        assert max(sum(second <= at < second + 1 for at in first) for second in range(15)) < 35, "not all at once"
+
+
+async def test_the_schedule_is_the_configured_one_and_runs_never_overlap(start: Start) -> None:
+    fleet = start({"a": ledger(collectors={"health": {"interval": "7s"}})})
+    [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/health"]
+    assert job.trigger.interval == timedelta(seconds=7)
+    assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
+
+
+async def test_a_collector_that_is_switched_off_does_not_watch(start: Start) -> None:
+    fleet = start({"a": ledger(collectors={"health": {"enabled": False}})})
+    assert [standing.watch.collector.name for standing in fleet.standings()] == ["ledger_offsets"]
+
+
+async def test_a_watch_runs_again_and_again_and_is_reminded_of_its_last_run(start: Start) -> None:
+    fleet = start({"a": ledger()}, beat)
+    await until(lambda: any(line.startswith("canton_beats") and line.endswith(" 3.0") for line in page(fleet)))
+
+
+async def test_a_watch_that_hangs_delays_no_other_and_its_due_runs_are_not_skipped_ones(start: Start) -> None:
+    fleet = start({"a": ledger(), "b": ledger()}, beat, hang)
+    await until(lambda: sum(line.startswith("canton_beats") and line.endswith(" 4.0") for line in page(fleet)) == 2)
+    runs = [line for line in page(fleet) if line.startswith("canton_collector_runs_") and '"hang"' in line]
+    assert len(runs) == 4
+    assert all(line.endswith(" 0.0") for line in runs)
+
+
+async def test_a_run_that_is_due_too_early_is_counted_as_skipped(start: Start) -> None:
+    fleet = start({"a": ledger()}, slow)
+    skipped = "canton_collector_runs_skipped_total{"
+    await until(lambda: any(line.startswith(skipped) and not line.endswith(" 0.0") for line in page(fleet)))
+
+
+async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and_a_failure_when_it_is_not(
+    start: Start, node: TestNode
+) -> None:
+    node.answer_everything(status=404, body=b"default backend - 404")
+    health = discover()["health"]
+    quick = {"collectors": {"health": {"interval": "50ms"}}}
+    fleet = start({"a": ledger(node.url, **quick)}, health, gone, budget={"rate": 1000, "burst": 1000})
+    standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
+    await until(lambda: standings["health"].last and standings["gone"].last and standings["gone"].last.reason)
+    last = standings["gone"].last
+    assert last is not None
+    assert (last.outcome, last.reason) == (Outcome.FAILED, "refused")
+    node.instead = None
+    node.get("/livez", body=b"")
+    node.get("/readyz", body=b"")
+    node.get("/v2/gone", status=404, body=b"")
+    await until(lambda: standings["gone"].last and standings["gone"].last.outcome is Outcome.UNSUPPORTED)
+
+
+async def test_readings_past_their_grace_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
+    fleet = start({"a": ledger(collectors={"beat": {"interval": "1h"}})}, beat, clock=clock)
+    [job] = fleet.scheduler.get_jobs()
+    job.modify(next_run_time=datetime.now(UTC))
+    await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
+    before = fleet.change()
+    clock.advance(3 * 3600)
+    assert fleet.change() > before
+    assert not any(line.startswith("canton_beats") for line in page(fleet))
+
+
+async def test_every_series_says_which_target_network_and_role(start: Start) -> None:
+    fleet = start({"a": ledger(network="testnet", role="observed", labels={"team": "x"})})
+    series = [line for line in page(fleet) if not line.startswith("#")]
+    assert series
+    assert all('network="testnet",role="observed"' in line or 'role="observed"' in line for line in series)
+    assert all('target="a"' in line and 'team="x"' in line for line in series)
+
+
+async def test_a_target_is_shown_without_its_user_password_and_query(start: Start) -> None:
+    fleet = start({"a": ledger("http://user:secret@127.0.0.1:9/api?key=secret")})
+    [info] = [line for line in page(fleet) if line.startswith("canton_target_info")]
+    assert 'url="http://127.0.0.1:9/api"' in info
+    assert not any("secret" in line for line in page(fleet))
+
+
+async def test_the_times_of_a_token_are_told_and_who_renews_it(start: Start) -> None:
+    jwt = "e30.eyJpYXQiOjE3OTUyNDAwMDAsImV4cCI6MTc5NTI0MzYwMH0.c2ln"
+    fleet = start({"a": ledger(auth={"type": "bearer", "token": jwt})})
+    shown = [line for line in page(fleet) if line.startswith("canton_auth_token")]
+    assert [line.split("{")[0] + " " + line.split()[1] for line in shown] == [
+        "canton_auth_token_expiry_timestamp_seconds 1.7952436e+09",
+        "canton_auth_token_issued_timestamp_seconds 1.79524e+09",
+    ]
+    assert all('renewed_by="nobody"' in line for line in shown)
+
+
+async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_none(
+    start: Start, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "exporter.fleet")
+    fleet = start({"a": ledger()}, beat, gone)
+    standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
+    await until(lambda: standings["gone"].tally.samples()[0].value > 3)
+    told = [(record.message, vars(record)["collector"], vars(record)["reason"]) for record in caplog.records]
+    assert sorted(told) == [("watch is failed", "gone", "unreachable"), ("watch is ok", "beat", None)]
+
+
+async def test_stopping_ends_every_run_and_closes_every_connection(start: Start) -> None:
+    fleet = start({"a": ledger()}, hang)
+    await until(lambda: fleet._running)
+    await asyncio.wait_for(fleet.stop(), 1)
+    assert not fleet._running
+    assert not fleet.scheduler.running
+
+
+async def test_the_first_round_ends_when_every_watch_has_run_once(start: Start) -> None:
+    fleet = start({"a": ledger()}, beat, hang)
+    await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
+    assert not fleet.first_round.is_set()
+    other = start({"a": ledger()}, beat)
+    await asyncio.wait_for(other.first_round.wait(), 5)

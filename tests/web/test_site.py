@@ -1,0 +1,225 @@
+"""What the exporter serves: the page as scrapers negotiate it, the landing page, health and readiness."""
+
+import asyncio
+import gzip
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from exporter import own
+from exporter.budget import Budgets
+from exporter.clock import Clock
+from exporter.collectors import discover
+from exporter.configuration import check
+from exporter.exposition import Format, Pages, render
+from exporter.fleet import Fleet
+from exporter.web.landing import Landing
+from exporter.web.negotiation import choose_format, takes_gzip
+from exporter.web.scrape import Scrape
+from exporter.web.site import make_site
+from tests.nodes import TestNode
+
+PROMETHEUS_2 = (
+    "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+    "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+)
+PROMETHEUS_3 = (
+    "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
+    "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1"
+)
+
+
+@pytest.mark.parametrize(
+    ("accept", "format_"),
+    [
+        ("", Format.TEXT_0),
+        ("*/*", Format.TEXT_0),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", Format.TEXT_0),
+        (PROMETHEUS_2, Format.OPENMETRICS),
+        (PROMETHEUS_3, Format.OPENMETRICS),
+        ("text/plain;version=1.0.0", Format.TEXT_1),
+        ("text/plain; version=0.0.4; charset=utf-8", Format.TEXT_0),
+        ("application/openmetrics-text;version=2.0.0,text/plain;version=1.0.0;q=0.1", Format.TEXT_1),
+        ("application/openmetrics-text;version=1.0.0;q=0", Format.TEXT_0),
+        ("application/openmetrics-text;q=0.2,text/plain;q=0.9", Format.TEXT_0),
+        ("text/plain;version=banana", Format.TEXT_0),
+        ("application/openmetrics-text;version=1.0.0;q=nan", Format.TEXT_0),
+        (";;;,,=;q", Format.TEXT_0),
+    ],
+)
+def test_a_scraper_gets_the_format_it_likes_best_of_those_there_are(accept: str, format_: Format) -> None:
+    assert choose_format(accept) is format_
+
+
+@pytest.mark.parametrize(
+    ("accept", "takes"),
+    [
+        ("gzip", True),
+        ("", False),
+        ("gzip;q=0", False),
+        ("*", True),
+        ("*;q=0.5, gzip;q=0", False),
+        ("br, deflate", False),
+    ],
+)
+def test_a_page_is_packed_only_for_who_can_unpack_it(accept: str, takes: bool) -> None:
+    assert takes_gzip(accept) is takes
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+async def open_site(node: TestNode) -> AsyncIterator[Open]:
+    """Return a function that serves a site with two targets, and gives a client of it."""
+    fleet = Fleet(discover(), Budgets(), Clock())
+    pages = Pages(Clock())
+    clients: list[TestClient[Any, Any]] = []
+
+    async def open_site(prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics") -> Any:
+        targets = {
+            "participant": {"kind": "ledger", "url": node.url},
+            "scan": {"kind": "scan", "url": node.url},
+        }
+        settings, faults = check({"targets": targets}, discover())
+        assert settings is not None, faults
+        fleet.start(settings)
+        fleet.scheduler.pause()
+        own_lines = render([own.RELOAD_SUCCESSFUL.sample(1)], {})
+        site = make_site(
+            Scrape(fleet, pages, lambda: own_lines, most),
+            Landing(fleet, Clock(), path, prefix),
+            lambda: ready,
+            prefix,
+            path,
+        )
+        client = TestClient(TestServer(site), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
+        client.fleet = fleet  # type: ignore[attr-defined] # for tests that let a watch run
+        clients.append(client)
+        await client.start_server()
+        return client
+
+    yield open_site
+    for client in clients:
+        await client.close()
+    await fleet.stop()
+    pages.close()
+
+
+async def test_the_page_is_served_in_each_format_packed_or_not(open_site: Open) -> None:
+    client = await open_site()
+    for format_ in Format:
+        accept = {"Accept": format_.value}
+        plain = await client.get("/metrics", headers=accept)
+        packed = await client.get("/metrics", headers={**accept, "Accept-Encoding": "gzip"})
+        assert plain.headers["Content-Type"] == packed.headers["Content-Type"] == format_.value
+        assert packed.headers["Content-Encoding"] == "gzip"
+        assert "Content-Encoding" not in plain.headers
+        assert gzip.decompress(await packed.read()) == await plain.read()
+        assert (await plain.read()).endswith(b"# EOF\n") is (format_ is Format.OPENMETRICS)
+
+
+async def test_head_answers_like_get_without_a_body(open_site: Open) -> None:
+    client = await open_site()
+    answer = await client.head("/metrics")
+    assert (answer.status, await answer.read()) == (200, b"")
+    assert int(answer.headers["Content-Length"]) > 1000
+
+
+def targets_and_collectors(page: str) -> set[tuple[str, str]]:
+    series = [line for line in page.splitlines() if line.startswith("canton_collector_interval")]
+    return {(line.split('target="')[1].split('"')[0], line.split('collector="')[1].split('"')[0]) for line in series}
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "own_too"),
+    [
+        ("collect[]=health", {("participant", "health"), ("scan", "health")}, False),
+        (
+            "collect[]=health&collect[]=feature_support&target[]=scan",
+            {("scan", "health"), ("scan", "feature_support")},
+            False,
+        ),
+        ("exclude[]=health", {("participant", "ledger_offsets"), ("scan", "feature_support")}, True),
+        ("target[]=participant", {("participant", "health"), ("participant", "ledger_offsets")}, False),
+    ],
+)
+async def test_a_scraper_may_ask_for_a_part(
+    open_site: Open, query: str, shown: set[tuple[str, str]], own_too: bool
+) -> None:
+    client = await open_site()
+    page = await (await client.get(f"/metrics?{query}")).text()
+    assert targets_and_collectors(page) == shown
+    assert ("canton_exporter_config_last_reload_successful" in page) is own_too
+    assert ("canton_target_info" in page) is ("collect" not in query)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        (
+            "collect[]=helth",
+            "collect[]=helth: there is none of this name; there are feature_support, health, ledger_offsets\n",
+        ),
+        ("target[]=<script>", "target[]=<script>: there is none of this name; there are participant, scan\n"),
+        ("collect[]=health&exclude[]=health", "collect[] and exclude[] cannot both be given\n"),
+    ],
+)
+async def test_a_part_that_is_not_there_is_a_bad_request(open_site: Open, query: str, sentence: str) -> None:
+    client = await open_site()
+    answer = await client.get(f"/metrics?{query}")
+    assert (answer.status, await answer.text()) == (400, sentence)
+    assert answer.headers["Content-Type"].startswith("text/plain")
+
+
+async def test_scrapes_beyond_the_limit_are_turned_away_and_the_others_are_answered(open_site: Open) -> None:
+    client = await open_site(most=2)
+    answers = await asyncio.gather(*(client.get("/metrics") for _ in range(10)))
+    assert {answer.status for answer in answers} == {200, 503}
+    assert (await client.get("/metrics")).status == 200
+
+
+async def test_other_paths_and_methods_are_not_there(open_site: Open) -> None:
+    client = await open_site()
+    assert (await client.get("/metrics/")).status == 404
+    assert (await client.get("/-/other")).status == 404
+    assert (await client.post("/metrics")).status == 405
+
+
+async def test_it_is_healthy_at_once_and_ready_when_it_is(open_site: Open) -> None:
+    client = await open_site(ready=False)
+    healthy, ready = await client.get("/-/healthy"), await client.get("/-/ready")
+    assert (healthy.status, await healthy.text()) == (200, "healthy\n")
+    assert (ready.status, await ready.text()) == (503, "the first round of runs has not ended yet\n")
+
+
+async def test_everything_stands_below_the_prefix(open_site: Open) -> None:
+    client = await open_site(prefix="/canton", path="/numbers")
+    assert (await client.get("/canton/numbers")).status == 200
+    assert (await client.get("/canton/-/ready")).status == 200
+    assert (await client.get("/metrics")).status == 404
+    landing = await client.get("/")
+    assert (landing.status, landing.url.path) == (200, "/canton/")
+    assert 'href="/canton/numbers"' in await landing.text()
+
+
+async def test_the_landing_page_shows_each_watch_and_lets_nothing_run(open_site: Open) -> None:
+    client = await open_site()
+    answer = await client.get("/")
+    page = await answer.text()
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+    for word in ("participant", "scan", "health", "ledger_offsets", "feature_support", "waiting", "0 of 4 watches ok"):
+        assert word in page
+
+
+async def test_what_a_node_says_is_text_on_the_landing_page(open_site: Open, node: TestNode) -> None:
+    client = await open_site()
+    node.answer_everything(status=500, answers={"error": "<script>alert('owned')</script>"})
+    for job in client.fleet.scheduler.get_jobs():
+        await job.func(*job.args)
+    page = await (await client.get("/")).text()
+    assert "&lt;script&gt;alert(&#x27;owned&#x27;)&lt;/script&gt;" in page
+    assert "<script" not in page
