@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import platform
+import ssl
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, distribution
 
@@ -20,6 +21,7 @@ from exporter.errors import WrongConfiguration
 from exporter.exposition import Families, Pages, read_registry, render
 from exporter.flags import Address, Flags
 from exporter.fleet import Fleet
+from exporter.web.access import Access
 from exporter.web.landing import Landing
 from exporter.web.scrape import Scrape
 from exporter.web.site import make_site
@@ -36,8 +38,9 @@ NAME_LOOKUPS = 64
 class App:
     """One exporter, from its settings to its end."""
 
-    def __init__(self, settings: Settings, flags: Flags) -> None:
+    def __init__(self, settings: Settings, access: Access, flags: Flags) -> None:
         self._settings = settings
+        self._access = access
         self._flags = flags
         self._clock = Clock()
         self._read_at = self._clock.now()
@@ -61,12 +64,13 @@ class App:
             self._flags.prefix,
             self._flags.web_telemetry_path,
         )
+        self._access.guard(site)
         # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.
         server = web.AppRunner(site, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
         await server.setup()
         try:
             for address in self._flags.web_listen_address:
-                await listen(server, address)
+                await listen(server, address, self._access.ssl_context())
             fleet.start(self._settings)
             await stop.wait()
             log.info("stopping")
@@ -86,9 +90,9 @@ class App:
         return render(samples, {})
 
 
-async def listen(server: web.AppRunner, address: Address) -> None:
+async def listen(server: web.AppRunner, address: Address, tls: ssl.SSLContext | None) -> None:
     try:
-        await web.TCPSite(server, address.host, address.port).start()
+        await web.TCPSite(server, address.host, address.port, ssl_context=tls).start()
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error

@@ -16,6 +16,7 @@ from exporter.errors import WrongConfiguration
 from exporter.flags import VARIABLES, Flags, read_flags
 from exporter.log import set_up
 from exporter.metric import Metric
+from exporter.web.access import Access
 
 END_SECONDS = 4.5
 """How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
@@ -27,16 +28,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     set_up(flags.log_level, flags.log_format)
     try:
         if flags.command == "demo":
-            return asyncio.run(serve_demo(flags))
-        settings = load(flags.config_file, discover(), taken_labels(), VARIABLES)
+            return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags))
+        settings, access = read(flags)
         if flags.config_check:
             watches = sum(len(target.schedules) for target in settings.targets.values())
             print(f"{flags.config_file}: fine, {len(settings.targets)} targets with {watches} watches")
             return 0
-        return asyncio.run(serve(flags, settings))
+        return asyncio.run(serve(settings, access, flags))
     except WrongConfiguration as error:
         print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
         return 1
+
+
+def read(flags: Flags) -> tuple[Settings, Access]:
+    """Return what both files say. Raises WrongConfiguration with the faults of both."""
+    faults: list[str] = []
+    settings = access = None
+    try:
+        access = Access.load(flags.web_config_file)
+    except WrongConfiguration as error:
+        faults += error.faults
+    try:
+        settings = load(flags.config_file, discover(), taken_labels(), VARIABLES)
+    except WrongConfiguration as error:
+        faults += error.faults
+    if settings is None or access is None:
+        raise WrongConfiguration(faults)
+    return settings, access
 
 
 def taken_labels() -> set[str]:
@@ -47,20 +65,20 @@ def taken_labels() -> set[str]:
     return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
 
 
-async def serve(flags: Flags, settings: Settings) -> int:
+async def serve(settings: Settings, access: Access, flags: Flags) -> int:
     """Run the exporter until it is told to end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    await App(settings, flags).run(stop)
+    await App(settings, access, flags).run(stop)
     return 0
 
 
-async def serve_demo(flags: Flags) -> int:
+async def serve_demo(access: Access, flags: Flags) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
-        return await serve(flags, settings)
+        return await serve(settings, access, flags)
 
 
 def end(stop: asyncio.Event) -> None:

@@ -29,14 +29,12 @@ class UniqueKeyLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def read_file(path: Path) -> Tree:
-    """Return the file's tree. Raises WrongConfiguration with one sentence if there is none."""
+def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -> Tree:
+    """Return the tree of the file that `flag` names. Raises WrongConfiguration with one sentence if there is none."""
     try:
         tree = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)  # noqa: S506 - a SafeLoader, only stricter
     except OSError as error:
-        raise WrongConfiguration(
-            [f"{path}: cannot be read ({error.strerror}); name the file with --config.file"]
-        ) from error
+        raise WrongConfiguration([f"{path}: cannot be read ({error.strerror}); name the file with {flag}"]) from error
     except UnicodeDecodeError as error:
         raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
     except yaml.MarkedYAMLError as error:
@@ -47,7 +45,7 @@ def read_file(path: Path) -> Tree:
     if tree is None:
         return {}
     if not isinstance(tree, dict):
-        raise WrongConfiguration([f"{path}: holds no settings; begin with targets:"])
+        raise WrongConfiguration([f"{path}: holds no settings; begin with {first}:"])
     return tree
 
 

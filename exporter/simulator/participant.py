@@ -39,7 +39,7 @@ class Event:
     party: str | None
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def draw_block(seed: str, number: int) -> tuple[tuple[int, float, float], ...]:
     """Each event's offset and time, counted from the block's start, and a number below 1 that says what it is."""
     random = Random(f"{seed}/{number}")  # noqa: S311 - a pretence, not a secret
@@ -66,10 +66,10 @@ class Participant:
         return self._newest(self._now())
 
     def pruned(self) -> int:
-        """The last offset pruned. Pruning follows the end in steps, until it is KEPT_OFFSETS behind it."""
+        """The last offset pruned, which in steps comes as near to the end as KEPT_OFFSETS."""
         steps = math.floor((self._now() - self.world.began) / PRUNING_SECONDS)
-        end_at_step = FIRST_END + math.floor(steps * PRUNING_SECONDS / BLOCK_SECONDS) * BLOCK_OFFSETS
-        return min(FIRST_PRUNED + steps * PRUNING_STEP, end_at_step - KEPT_OFFSETS)
+        end_then = self._newest(self.world.began + steps * PRUNING_SECONDS).offset
+        return min(FIRST_PRUNED + steps * PRUNING_STEP, end_then - KEPT_OFFSETS)
 
     def checkpoint(self) -> Event | None:
         """The event of the cached checkpoint: the newest at the last tick.

@@ -8,7 +8,9 @@ import aiohttp
 import pytest
 
 from exporter.simulator import Dialect, Kind, Network, Node, NodeSpec
+from exporter.simulator.ledger import LedgerNode
 
+EVERYBODY: dict[str, Any] = {"filtersForAnyParty": {}}
 START = 1_795_240_000.0  # 2026-11-21T05:46:40Z
 
 
@@ -56,6 +58,26 @@ class Client:
     async def updates(self, node: Node, body: Any, *, limit: int | None = None, idle: int = 0) -> Reply:
         query = f"?stream_idle_timeout_ms={idle}" + ("" if limit is None else f"&limit={limit}")
         return await self.ask(node, f"/v2/updates{query}", body)
+
+
+def transactions(filters: dict[str, Any], shape: str = "ACS_DELTA") -> dict[str, Any]:
+    return {"includeTransactions": {"eventFormat": filters, "transactionShape": f"TRANSACTION_SHAPE_{shape}"}}
+
+
+def ledger(network: Network, dialect: str = "0.7.5") -> LedgerNode:
+    node = network[f"ledger-{dialect}"]
+    assert isinstance(node, LedgerNode)
+    return node
+
+
+def kinds(reply: Reply) -> list[str]:
+    assert reply.status == 200, reply.text
+    return [next(iter(element["update"])) for element in reply.json]
+
+
+def offsets(reply: Reply) -> list[int]:
+    assert reply.status == 200, reply.text
+    return [value["offset"] for element in reply.json for [value] in [next(iter(element["update"].values())).values()]]
 
 
 @pytest.fixture

@@ -27,32 +27,32 @@ END = "/v2/state/ledger-end"
 
 
 @pytest.mark.parametrize(
-    ("kind", "path", "status", "body"),
+    ("kind", "path", "expected"),
     [
-        ("scan", "/livez", 503, ("application/octet-stream", "")),
-        ("scan", "/v0/feature-support", 500, ("application/json", "An unexpected error occurred.")),
-        ("scan", "/v0/feature-support", 404, ("application/json", "/api/scan/v0/feature-support")),
-        ("scan", "/v0/feature-support", 429, ("text/plain", "Too Many Requests: ")),
-        ("validator", "/readyz", 503, ("application/octet-stream", "")),
-        ("validator", "/version", 502, ("application/json", "error")),
-        ("ledger", "/livez", 503, ("application/octet-stream", "")),
-        ("ledger", "/readyz", 503, ("text/plain", "[-] ledger failed (NOT_SERVING)\nreadyz check failed")),
-        ("ledger", END, 503, ("application/json", "SERVER_IS_SHUTTING_DOWN")),
-        ("ledger", END, 403, ("application/json", "A security-sensitive error has been received")),
-        ("ledger", END, 404, ("text/plain", "could not be found")),
-        ("ledger", END, 429, ("text/plain", "Too Many Requests: ")),
-        ("ledger", END, 501, ("application/json", "UNSUPPORTED_OPERATION")),
-        ("ledger", END, 400, ("application/json", "INVALID_ARGUMENT")),
-        ("ledger", END, 204, ("application/octet-stream", "")),
+        ("scan", "/livez", (503, "application/octet-stream", "")),
+        ("scan", "/v0/feature-support", (500, "application/json", "An unexpected error occurred.")),
+        ("scan", "/v0/feature-support", (404, "application/json", "/api/scan/v0/feature-support")),
+        ("scan", "/v0/feature-support", (429, "text/plain", "Too Many Requests: ")),
+        ("validator", "/readyz", (503, "application/octet-stream", "")),
+        ("validator", "/version", (502, "application/json", "error")),
+        ("ledger", "/livez", (503, "application/octet-stream", "")),
+        ("ledger", "/readyz", (503, "text/plain", "[-] ledger failed (NOT_SERVING)\nreadyz check failed")),
+        ("ledger", END, (503, "application/json", "SERVER_IS_SHUTTING_DOWN")),
+        ("ledger", END, (403, "application/json", "A security-sensitive error has been received")),
+        ("ledger", END, (404, "text/plain", "could not be found")),
+        ("ledger", END, (429, "text/plain", "Too Many Requests: ")),
+        ("ledger", END, (501, "application/json", "UNSUPPORTED_OPERATION")),
+        ("ledger", END, (400, "application/json", "INVALID_ARGUMENT")),
+        ("ledger", END, (204, "application/octet-stream", "")),
     ],
 )
 async def test_a_status_comes_with_the_body_of_its_node(
-    network: Network, client: Client, kind: str, path: str, status: int, body: tuple[str, str]
+    network: Network, client: Client, kind: str, path: str, expected: tuple[int, str, str]
 ) -> None:
     node = network[f"{kind}-0.7.5"]
+    status, media, word = expected
     await node.set_fault(Status(status))
     answer = await client.ask(node, path)
-    media, word = body
     assert (answer.status, answer.media) == (status, media)
     assert word in answer.text
     assert bool(word) == bool(answer.text)

@@ -1,8 +1,10 @@
 """Who may ask: real TLS and real HTTP, by the file that every Prometheus exporter reads."""
 
 import asyncio
+import base64
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -14,7 +16,7 @@ import bcrypt
 import pytest
 import trustme
 import yaml
-from aiohttp import BasicAuth, ClientError, ClientSession, TCPConnector, web
+from aiohttp import ClientError, ClientSession, TCPConnector, web
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
@@ -128,10 +130,11 @@ async def ask(
     url: str, user: tuple[str, str] | None = None, tls: ssl.SSLContext | bool = True, **headers: str
 ) -> tuple[int, Any]:
     """Ask over a connection of its own; return the status and the headers of the answer."""
-    auth = BasicAuth(*user, encoding="utf-8") if user else None
+    if user:
+        headers["Authorization"] = f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"
     async with (
         ClientSession(connector=TCPConnector(ssl=tls, force_close=True)) as session,
-        session.get(url, auth=auth, headers=headers) as answer,
+        session.get(url, headers=headers) as answer,
     ):
         await answer.read()
         return answer.status, answer.headers
@@ -148,6 +151,18 @@ async def certificate_served(url: str, authority: trustme.CA) -> bytes | None:
     writer.close()
     await writer.wait_closed()
     return served
+
+
+def resume(url: str, tls: ssl.SSLContext, session: ssl.SSLSession | None) -> tuple[ssl.SSLSession | None, bool | None]:
+    """Ask as a client that goes on with its session; return the session, and whether it went on."""
+    port = int(url.rpartition(":")[2])
+    with (
+        socket.create_connection(("127.0.0.1", port)) as plain,
+        tls.wrap_socket(plain, server_hostname="localhost", session=session) as connection,
+    ):
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        connection.recv(1)
+        return connection.session, connection.session_reused
 
 
 # What the file may say
@@ -518,16 +533,19 @@ async def test_half_a_renewal_is_told_once_and_the_certificate_before_goes_on(
     assert await certificate_served(url, authority) != first
 
 
-async def test_clients_of_an_authority_that_went_are_refused_even_if_they_were_here_before(
+async def test_clients_of_an_authority_that_went_are_refused_even_if_they_go_on_with_a_session(
     file: Path, serve: Serve, clients: dict[str, ssl.SSLContext], authority: trustme.CA
 ) -> None:
     say(file, tls_server_config={**SERVED, **VERIFIED})
     url = await serve(file)
-    assert await status(url, tls=clients["known"]) == 200
+    known = clients["known"]
+    known.maximum_version = ssl.TLSVersion.TLSv1_2  # its sessions are there as soon as the handshake is over
+    session, _ = await asyncio.to_thread(resume, url, known, None)
+    assert (await asyncio.to_thread(resume, url, known, session))[1]
     renewed = trustme.CA()
     put(file.parent / "client-ca.crt", renewed.cert_pem.bytes())
-    with pytest.raises(ClientError):
-        await status(url, tls=clients["known"])
+    with pytest.raises(ssl.SSLError):
+        await asyncio.to_thread(resume, url, known, session)
     assert await status(url, tls=trusting(authority, renewed.issue_cert("prometheus"))) == 200
 
 

@@ -1,0 +1,223 @@
+"""Who may ask the exporter: TLS, users and limits, as the web configuration file of every Prometheus exporter says.
+
+As with the toolkit, no path is exempt: /-/healthy and /-/ready want the password and the certificate too. A Kubernetes
+probe brings a password in `httpHeaders`; where every client needs a certificate, only a `tcpSocket` probe gets through.
+"""
+
+import asyncio
+import base64
+import hmac
+import logging
+import secrets
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Self
+
+import bcrypt
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from aiolimiter import AsyncLimiter
+from pydantic import SecretStr
+
+from exporter.errors import WrongConfiguration
+from exporter.sources import read_file
+from exporter.web.access_settings import RateLimit, WebConfig, check, files
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 16
+"""How many passwords may be hashed or wait for it: more are turned away, so that guessing cannot pile up work."""
+
+
+class Access:
+    """What the file says by now: with each connection and request it is seen whether a file has changed.
+
+    Where a changed file is wrong, that is logged once, and what was said before goes on.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._stamps: dict[Path, Stamp] = {}
+        self._config = WebConfig()
+        self._tls: Renewed | None = None
+        self._headers: Mapping[str, str] = {}
+        self._limiter: AsyncLimiter | None = None
+        self._users = Users()
+
+    @classmethod
+    def load(cls, path: Path | None) -> Self:
+        """Return what a file says; without a file everybody may ask. Raises WrongConfiguration with every fault."""
+        access = cls(path)
+        if path is not None:
+            access._read(path)
+        return access
+
+    def ssl_context(self) -> ssl.SSLContext | None:
+        """Return what to listen with; None is plain HTTP."""
+        return self._tls
+
+    def guard(self, site: web.Application) -> None:
+        """Stand before everything a site answers, until it is cleaned up."""
+        site.middlewares.insert(0, self.middleware)
+        site.on_response_prepare.append(self._add_headers)
+        site.on_cleanup.append(self._close)
+
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        self._refresh()
+        if self._limiter:
+            if not self._limiter.has_capacity():
+                raise web.HTTPTooManyRequests(text="the rate_limit of the web configuration is reached\n")
+            await self._limiter.acquire()
+        tls = self._config.tls_server_config
+        if tls and tls.client_allowed_sans:  # asked here, as Python's TLS has no say in whom a handshake verifies
+            certificate = request.get_extra_info("peercert") or {}
+            if not {*subject_alternative_names(certificate)} & {*tls.client_allowed_sans}:
+                raise web.HTTPForbidden(text="the client's certificate has none of the client_allowed_sans\n")
+        if self._config.basic_auth_users:
+            name, password = read_credentials(request.headers.get("Authorization", ""))
+            if not name or not await self._users.admit(name, password):
+                raise web.HTTPUnauthorized(headers={"WWW-Authenticate": "Basic"}, text="a user and password, please\n")
+        return await handler(request)
+
+    async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
+        response.headers.update(self._headers)
+
+    async def _close(self, site: web.Application) -> None:
+        self._users.close()
+
+    def _refresh(self) -> None:
+        # Looked at here and not by a task of our own: a few stats take microseconds, and what is asked next is answered
+        # by what the files hold by then. Only a changed file is read, and those are small.
+        if self._path is None or all(stamp(file) == before for file, before in self._stamps.items()):
+            return
+        try:
+            self._read(self._path)
+        except WrongConfiguration as error:
+            # Its faults say everything: there is no bug to trace.
+            log.error("the changed web configuration is wrong, the one before goes on", extra={"error": str(error)})  # noqa: TRY400
+        else:
+            log.info("the web configuration was read again", extra={"file": str(self._path)})
+
+    def _read(self, path: Path) -> None:
+        first = not self._stamps
+        self._stamps = {path: stamp(path)}  # taken before reading: what changes meanwhile is seen next time
+        tree = read_file(path, "--web.config.file", "basic_auth_users")
+        self._stamps |= {file: stamp(file) for file in files(tree, path)}
+        config, context = check(tree, path)
+        if first and context:
+            self._tls = Renewed(context, self._refresh)
+        elif (context is None) != (self._tls is None):
+            raise WrongConfiguration([f"{path}: tls_server_config: TLS goes on or off only with a restart"])
+        elif context and self._tls:
+            self._tls.latest = context
+        if config.rate_limit != self._config.rate_limit:
+            self._limiter = make_limiter(config.rate_limit)
+        self._users.replace(config.basic_auth_users)
+        self._headers = config.http_server_config.headers.model_dump(by_alias=True, exclude_none=True)
+        self._config = config
+
+
+class Renewed(ssl.SSLContext):
+    """Makes each connection by the context that is the latest then.
+
+    The ssl module's own hook, sni_callback, comes too late for that: by then the versions are settled, and whether a
+    client's certificate is asked for; and sessions of the context before could go on under an authority now gone.
+    """
+
+    def __new__(cls, *_: Any) -> Self:
+        return super().__new__(cls, ssl.PROTOCOL_TLS_SERVER)
+
+    def __init__(self, latest: ssl.SSLContext, refresh: Callable[[], None]) -> None:
+        self.latest = latest
+        self._refresh = refresh
+
+    def wrap_bio(self, *arguments: Any, **options: Any) -> ssl.SSLObject:
+        self._refresh()
+        return self.latest.wrap_bio(*arguments, **options)
+
+
+class Users:
+    """Whose password is right. Hashing is slow by intent: it has its own thread, and what was right is remembered."""
+
+    def __init__(self) -> None:
+        self._hashes: dict[bytes, bytes] = {}
+        self._thread = ThreadPoolExecutor(1, "passwords")
+        self._waiting = 0
+        self._secret = secrets.token_bytes(32)
+        self._right: dict[bytes, bytes] = {}
+        """Each user's last right password, as a digest that only this process can make."""
+
+    def replace(self, hashes: Mapping[str, SecretStr]) -> None:
+        changed = {name.encode(): text.get_secret_value().encode() for name, text in hashes.items()}
+        if changed != self._hashes:
+            self._hashes = changed
+            self._right.clear()
+
+    async def admit(self, name: bytes, password: bytes) -> bool:
+        """Tell whether a password is right. Raises HTTPServiceUnavailable if too many wait to be told."""
+        digest = self._digest(name + b":" + password)
+        if hmac.compare_digest(self._right.get(name, b""), digest):
+            return True
+        if self._waiting >= MOST_WAITING:
+            raise web.HTTPServiceUnavailable(text="too many passwords wait to be checked\n")
+        expected = self._hashes.get(name)
+        # An unknown name must cost what a known one does: it is checked against somebody's hash, always the same one's.
+        somebody = [*self._hashes.values()][int.from_bytes(self._digest(name)) % len(self._hashes)]
+        self._waiting += 1
+        try:
+            # bcrypt never looked at more than 72 bytes; the Python package has them cut off by its caller.
+            right = await asyncio.get_running_loop().run_in_executor(
+                self._thread, bcrypt.checkpw, password[:72], expected or somebody
+            )
+        finally:
+            self._waiting -= 1
+        if not right or expected is None or self._hashes.get(name) != expected:  # the users may have changed meanwhile
+            return False
+        self._right[name] = digest
+        return True
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _digest(self, text: bytes) -> bytes:
+        return blake2b(text, key=self._secret).digest()
+
+
+Stamp = tuple[int, ...] | None
+
+
+def stamp(file: Path) -> Stamp:
+    """Return what differs when a file was written, replaced or made readable; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def make_limiter(limit: RateLimit) -> AsyncLimiter | None:
+    return AsyncLimiter(limit.burst, limit.burst * limit.interval.total_seconds()) if limit.interval else None
+
+
+def read_credentials(header: str) -> tuple[bytes, bytes]:
+    """Return the user and password of an Authorization header, both empty if it holds none."""
+    scheme, _, encoded = header.partition(" ")
+    try:
+        name, _, password = base64.b64decode(encoded.strip(), validate=True).partition(b":")
+    except ValueError:
+        return b"", b""
+    return (name, password) if scheme.lower() == "basic" else (b"", b"")
+
+
+def subject_alternative_names(certificate: Mapping[str, Any]) -> Iterator[str]:
+    """Give the names of a client's certificate, addresses as Go writes them."""
+    for kind, name in certificate.get("subjectAltName", ()):
+        try:
+            yield str(ip_address(name)) if kind == "IP Address" else name
+        except ValueError:
+            continue
