@@ -38,7 +38,7 @@ def check(reply: Reply) -> Reply:
     """Return a reply that is an answer; raise what any other says."""
     status = reply.status
     html = looks_like_html(reply)
-    if 200 <= status < 300 and not html:
+    if reply.is_success and not html:
         return reply
     code, text = error_text(reply)
     said = f"{reply.asked}: {status}{f' {code}' if code else ''}: {text}" if text else f"{reply.asked}: {status}"

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -36,6 +37,8 @@ class Request(NamedTuple):
 
 
 SHOWN_REQUESTS = 50
+KNOCK_BYTES = 2**16
+"""An answer to a probe of health has nothing to say at length."""
 NOTHING: Mapping[str, str] = {}
 
 
@@ -50,7 +53,6 @@ class Node:
         self._deadline = deadline
         # An answer must have time left to be read, so requests end before the run does, by a tenth and at most 0.5 s.
         self._reserve = min(0.5, self.time_left() / 10)
-        self._tokens: set[str] = set()
         self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
         """The last requests, oldest first."""
 
@@ -121,17 +123,11 @@ class Node:
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked, token = question("GET", route), self._auth.at_hand()
+        asked, token = replace(question("GET", route), most_bytes=KNOCK_BYTES), self._auth.at_hand()
         reply = await self._exchange(asked, token, Share.NONE)
         if token and reply.status in (401, 403):
             reply = await self._exchange(asked, None, Share.NONE)
         return reply
-
-    def redact(self, text: str) -> str:
-        """Return a text without the secrets that this run's requests carried: a node may echo them."""
-        for secret in self._tokens | self._transport.secrets:
-            text = text.replace(secret, "***") if len(secret) > 3 else text
-        return text
 
     async def _ask(self, asked: Question, share: Share = Share.WHOLE) -> Reply:
         """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
@@ -146,8 +142,6 @@ class Node:
 
     async def _exchange(self, asked: Question, token: Token | None, share: Share) -> Reply:
         """Ask once within the time this run has, and write it into the request log."""
-        if token:
-            self._tokens.add(token.text)
         started = self._clock.monotonic()
         outcome = "cancelled"
         try:
@@ -160,7 +154,12 @@ class Node:
             raise
         else:
             outcome = str(reply.status)
-            return reply
+            # What is no answer will be quoted, so it is redacted while it is whole: a cut secret would not be found.
+            return (
+                reply
+                if reply.is_success
+                else replace(reply, body=self._transport.redact(reply.body.decode(errors="replace")).encode())
+            )
         finally:
             self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
 

@@ -110,6 +110,8 @@ class FromFile:
             seen = (status.st_ino, status.st_mtime_ns, status.st_size)
             if self._token is None or seen != self._seen:
                 text = self._path.read_text(encoding="ascii").strip()
+                if not text and self._token is not None:
+                    return self._token  # it is being written at this moment
                 if not text.isprintable() or not text:
                     raise Unauthorized(f"{self._path} holds no token: one line of text is expected")
                 self._token, self._seen = read_token(text), seen

@@ -3,10 +3,11 @@
 import asyncio
 import gzip
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.utils import floatToGoString
@@ -16,6 +17,13 @@ from exporter.metric import Metric, Sample
 
 Families = Mapping[Metric, str]
 """Rendered lines by metric; never changed, only replaced, so that another thread may read them."""
+
+
+class Unrendered(NamedTuple):
+    """Samples that become lines only when a page is made, in its thread: numbers that change with every request."""
+
+    samples: Sequence[Sample]
+    common: Mapping[str, str]
 
 
 class Format(Enum):
@@ -58,11 +66,11 @@ def header(metric: Metric, format_: Format) -> str:
     return f"# HELP {name} {text}\n# TYPE {name} {metric.type}\n"
 
 
-def write_page(blocks: Sequence[Families], format_: Format) -> bytes:
+def write_page(blocks: Sequence[Families | Unrendered], format_: Format) -> bytes:
     """Join blocks into a page: each metric once, in the order of names."""
     families: dict[Metric, list[str]] = {}
     for block in blocks:
-        for metric, lines in block.items():
+        for metric, lines in (render(*block) if isinstance(block, Unrendered) else block).items():
             families.setdefault(metric, []).append(lines)
     parts = []
     for metric in sorted(families, key=lambda metric: metric.name):
@@ -88,7 +96,7 @@ def read_registry(registry: CollectorRegistry) -> list[Sample]:
 class Page:
     """A page's bytes, and of when they are."""
 
-    change: int
+    change: object
     made: float
     plain: bytes
     packed: bytes | None = None
@@ -104,7 +112,7 @@ class Pages:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._pages: OrderedDict[object, Page] = OrderedDict()
-        self._lock = asyncio.Lock()
+        self._making: dict[object, asyncio.Task[None]] = {}
         # A thread of its own, for name resolution may have taken all of the others.
         self._thread = ThreadPoolExecutor(1, "page")
         self.rendered = 0
@@ -112,38 +120,48 @@ class Pages:
     async def get(
         self,
         key: object,
-        change: Callable[[], int],
-        blocks: Callable[[], Sequence[Families]],
+        change: Callable[[], object],
+        blocks: Callable[[], Sequence[Families | Unrendered]],
         format_: Format,
+        *,
         packed: bool,
     ) -> bytes:
         """Return a page that is no older than this call, or than the last change.
 
-        `key` names the page, `change` counts changes, `blocks` gathers what it is made of.
+        `key` names the page, `change` is another whenever the page would be, `blocks` gathers what it is made of.
         """
         called = self._clock.monotonic()
+        while (page := self._held(key, change(), called)) is None:
+            await self._once(key, lambda: self._make(key, change(), blocks(), format_))
+        while packed and page.packed is None:
+            await self._once(id(page), lambda: self._pack(page))
+        return page.packed if packed and page.packed else page.plain
+
+    def _held(self, key: object, change: object, called: float) -> Page | None:
         page = self._pages.get(key)
-        if page is None or not self._holds(page, change(), called) or (packed and page.packed is None):
-            async with self._lock:
-                page = self._pages.get(key)
-                if page is None or not self._holds(page, change(), called):
-                    page = await self._make(key, change(), blocks(), format_)
-                if packed and page.packed is None:
-                    page.packed = await self._in_thread(gzip.compress, page.plain, 6)
-        return page.packed if packed and page.packed is not None else page.plain
+        if page is None or page.made >= called:
+            return page
+        return page if page.change == change and called - page.made < self.OLDEST_SECONDS else None
 
-    def _holds(self, page: Page, change: int, called: float) -> bool:
-        return page.made >= called or (page.change == change and called - page.made < self.OLDEST_SECONDS)
+    async def _once(self, key: object, make: Callable[[], Coroutine[None, None, None]]) -> None:
+        """Wait for what is being made, or begin it; it goes on for the others if whoever began it goes away."""
+        if key not in self._making:
+            self._making[key] = asyncio.create_task(make())
+            self._making[key].add_done_callback(lambda _: self._making.pop(key))
+        await asyncio.shield(self._making[key])
 
-    async def _make(self, key: object, change: int, blocks: Sequence[Families], format_: Format) -> Page:
+    async def _make(
+        self, key: object, change: object, blocks: Sequence[Families | Unrendered], format_: Format
+    ) -> None:
         made = self._clock.monotonic()
         self.rendered += 1
-        page = Page(change, made, await self._in_thread(write_page, blocks, format_))
-        self._pages[key] = page
+        self._pages[key] = Page(change, made, await self._in_thread(write_page, blocks, format_))
         self._pages.move_to_end(key)
         while len(self._pages) > self.KEPT:
             self._pages.popitem(last=False)
-        return page
+
+    async def _pack(self, page: Page) -> None:
+        page.packed = await self._in_thread(gzip.compress, page.plain, 6)
 
     async def _in_thread(self, function: Callable[..., bytes], *arguments: object) -> bytes:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)

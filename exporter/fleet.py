@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -19,8 +20,8 @@ from exporter.clock import Clock
 from exporter.collector import Collector
 from exporter.collectors.health import UP, health
 from exporter.configuration import Settings
-from exporter.exposition import Families, render
-from exporter.runner import Outcome, Watch, run
+from exporter.exposition import Families, Unrendered
+from exporter.runner import Outcome, Run, Watch, run
 from exporter.settings import Budget, Target
 from exporter.standing import Standing
 from exporter.tally import Tally
@@ -31,30 +32,28 @@ log = logging.getLogger(__name__)
 SPREAD = timedelta(seconds=15)
 """Within how long the first runs of all watches start."""
 
-logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # what it would say, the metrics and our own lines say
+logging.getLogger("apscheduler").setLevel(logging.ERROR)  # skipped runs are counted by us
 
 
 class Block(NamedTuple):
-    """Lines of one target, or of one of its collectors, that a page is joined from."""
+    """What a page is joined from: the lines of one target, or of one of its collectors."""
 
     target: str
     collector: str | None
-    families: Families
+    families: Families | Unrendered
 
 
-class Place:
-    """A target as the fleet holds it: its connections, its token, its counters."""
+class Connection:
+    """A target in use: its session, its token, its counters, and how its watches stand."""
 
     def __init__(self, name: str, target: Target, budgets: Budgets, budget: Budget, clock: Clock) -> None:
         self.target = target
         self.tally = Tally([own.THROTTLED, own.BUDGET_WAIT])
         self.standings: dict[str, Standing] = {}
-        """How its watches stand, by collector."""
+        """By collector."""
         self.auth = make_auth(target.auth)
         self.transport = Transport(target, budgets.of(URL(target.url).host or "", budget), self.tally, clock)
         self._common = target.series_labels(name)
-        self._written: object = None
-        self._lines: Families = {}
 
     def is_up(self) -> bool | None:
         """Tell whether the node is up, None if that is not known."""
@@ -62,21 +61,15 @@ class Place:
         reading = standing.reading(UP) if standing else None
         return None if reading is None else reading == 1
 
-    def families(self) -> Families:
-        """Return the target's own lines, written anew only when they have changed."""
+    def samples(self) -> Unrendered:
+        """Return what is known of the target itself; left unrendered, for its counters change with every request."""
+        samples = [own.TARGET_INFO.sample(1, kind=self.target.kind, url=self.target.public_url), *self.tally.samples()]
         token = self.auth.at_hand()
-        if self._written != (self.tally.writes, token):
-            self._written = (self.tally.writes, token)
-            samples = [
-                own.TARGET_INFO.sample(1, kind=self.target.kind, url=self.target.public_url),
-                *self.tally.samples(),
-            ]
-            if token is not None and token.issued is not None:
-                samples.append(own.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
-            if token is not None and token.expiry is not None:
-                samples.append(own.TOKEN_EXPIRY.sample(token.expiry, renewed_by=self.auth.renewed_by))
-            self._lines = render(samples, self._common)
-        return self._lines
+        if token is not None and token.issued is not None:
+            samples.append(own.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
+        if token is not None and token.expiry is not None:
+            samples.append(own.TOKEN_EXPIRY.sample(token.expiry, renewed_by=self.auth.renewed_by))
+        return Unrendered(samples, self._common)
 
 
 class Fleet:
@@ -86,55 +79,82 @@ class Fleet:
         self._collectors = collectors
         self._budgets = budgets
         self._clock = clock
-        self._places: dict[str, Place] = {}
+        self.connections: dict[str, Connection] = {}
+        """By target."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._changes = 0
         self._unanswered: set[str] = set()
+        self._stopping = False
         self.first_round = asyncio.Event()
         """Set when every watch has run once."""
         self.scheduler = AsyncIOScheduler(
             timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
         self.scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
+        self._clock_watch: asyncio.TimerHandle | None = None
 
     def start(self, settings: Settings) -> None:
         """Open every target and schedule every watch."""
         for name, configured in settings.targets.items():
-            place = Place(name, configured.target, self._budgets, settings.budget, self._clock)
-            self._places[name] = place
-            for collector_name, schedule in configured.schedules.items():
-                watch = Watch(name, configured.target, self._collectors[collector_name], schedule)
-                place.standings[collector_name] = Standing(watch, self._clock, settings.party_labels, settings.aliases)
-                self._schedule(watch)
+            connection = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
+            self.connections[name] = connection
+            for collector, schedule in configured.schedules.items():
+                watch = Watch(name, configured.target, self._collectors[collector], schedule)
+                connection.standings[collector] = Standing(watch, self._clock, settings.party_labels, settings.aliases)
+                self._schedule(connection, watch)
                 self._unanswered.add(watch.key)
         if not self._unanswered:
             self.first_round.set()
         self.scheduler.start()
+        self._watch_clock(self._wall_less_monotonic())
 
-    def _schedule(self, watch: Watch) -> None:
+    def _schedule(self, connection: Connection, watch: Watch) -> None:
         interval = watch.schedule.interval
-        # A fixed place in the round for each watch: thousands that start together would all be late together.
-        place = int.from_bytes(sha256(watch.key.encode()).digest()[:4]) / 2**32
+        # A fixed share of the round for each watch: thousands that start together would all be late together.
+        share = int.from_bytes(sha256(watch.key.encode()).digest()[:4]) / 2**32
         self.scheduler.add_job(
             self._due,
             IntervalTrigger(seconds=interval.total_seconds(), timezone=UTC),
-            args=[self._places[watch.name], watch],
+            args=[connection, watch],
             id=watch.key,
-            next_run_time=datetime.now(UTC) + place * min(interval, SPREAD),
+            next_run_time=datetime.now(UTC) + share * min(interval, SPREAD),
         )
 
-    async def _due(self, place: Place, watch: Watch) -> None:
-        task = self._running[watch.key] = asyncio.create_task(self._run(place, watch), name=watch.key)
+    def _wall_less_monotonic(self) -> float:
+        return self._clock.now() - self._clock.monotonic()
+
+    def _watch_clock(self, before: float) -> None:
+        """Move the schedule along when the wall clock jumps: set back an hour, nothing would run for an hour."""
+        now = self._wall_less_monotonic()
+        if abs(now - before) > 1:
+            log.warning("the clock jumped", extra={"seconds": round(now - before, 3)})
+            self.scheduler.pause()
+            for job in self.scheduler.get_jobs():
+                job.modify(next_run_time=job.next_run_time + timedelta(seconds=now - before))
+            self.scheduler.resume()
+            before = now
+        self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
+
+    async def _due(self, connection: Connection, watch: Watch) -> None:
+        if self._stopping:
+            return
+        task = self._running[watch.key] = asyncio.create_task(self._run(connection, watch), name=watch.key)
         await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
         del self._running[watch.key]
         if not task.cancelled() and (bug := task.exception()) is not None:
-            log.error("a bug of the exporter, please report it", exc_info=bug, extra={"watch": watch.key})
+            told = connection.transport.redact("".join(traceback.format_exception(bug)))
+            log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
 
-    async def _run(self, place: Place, watch: Watch) -> None:
-        standing = place.standings[watch.collector.name]
+    async def _run(self, connection: Connection, watch: Watch) -> None:
+        standing = connection.standings[watch.collector.name]
         before = standing.last
         result = await run(
-            watch, place.transport, place.auth, self._clock, standing.previous, is_down=lambda: place.is_up() is False
+            watch,
+            connection.transport,
+            connection.auth,
+            self._clock,
+            standing.previous,
+            is_down=lambda: connection.is_up() is False,
         )
         standing.take(result)
         self._changes += 1
@@ -142,58 +162,49 @@ class Fleet:
         if not self._unanswered:
             self.first_round.set()
         if before is None or (before.outcome, before.reason) != (result.outcome, result.reason):
-            log.log(
-                logging.WARNING if result.outcome is Outcome.FAILED else logging.INFO,
-                f"watch is {result.outcome}",
-                extra={
-                    "target": watch.name,
-                    "collector": watch.collector.name,
-                    "reason": result.reason,
-                    "error": result.error,
-                },
-            )
+            tell(watch, result)
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
-        for standing in self.standings():
-            if standing.watch.key == event.job_id:
-                standing.skip()
-                self._changes += 1
+        target, _, collector = event.job_id.rpartition("/")
+        self.connections[target].standings[collector].skip()
+        self._changes += 1
 
     def standings(self) -> Iterator[Standing]:
         """Return how every watch stands, target by target."""
-        return (standing for place in self._places.values() for standing in place.standings.values())
+        return (standing for each in self.connections.values() for standing in each.standings.values())
 
-    @property
-    def places(self) -> Mapping[str, Place]:
-        """Every target as the fleet holds it, by name."""
-        return self._places
-
-    def change(self) -> int:
-        """Return a number that is another one whenever a page would be; readings past their grace are taken away."""
-        for standing in self.standings():
-            if standing.is_stale():
-                standing.hide()
-                self._changes += 1
-        return self._changes + sum(place.tally.writes for place in self._places.values())
+    def change(self) -> object:
+        """Return something that is another one whenever a page would be."""
+        shown = sum(standing.is_shown for standing in self.standings())
+        return self._changes, shown, sum(each.tally.writes for each in self.connections.values())
 
     def blocks(self) -> Iterator[Block]:
-        """Return the lines of everything, target by target."""
-        for name, place in self._places.items():
-            yield Block(name, None, place.families())
-            for collector, standing in place.standings.items():
+        """Return what a page is made of, target by target."""
+        for name, connection in self.connections.items():
+            yield Block(name, None, connection.samples())
+            for collector, standing in connection.standings.items():
                 for families in standing.families:
                     yield Block(name, collector, families)
 
     async def stop(self) -> None:
         """Stop all runs and close all connections, however far it was started."""
+        self._stopping = True  # a job may be on its way already
+        if self._clock_watch:
+            self._clock_watch.cancel()
         self.scheduler.remove_all_jobs()
-        running = list(self._running.values())
-        for task in running:
+        for task in (running := list(self._running.values())):
             task.cancel()
         if running:
             await asyncio.wait(running)
         await asyncio.sleep(0)  # let the jobs that waited for them end
         if self.scheduler.running:
             self.scheduler.shutdown(wait=False)
-        for place in self._places.values():
-            await place.transport.close()
+        for connection in self.connections.values():
+            await connection.transport.close()
+
+
+def tell(watch: Watch, run: Run) -> None:
+    """Log a change of a watch's state: one line, however long the state lasts."""
+    level = logging.WARNING if run.outcome is Outcome.FAILED else logging.INFO
+    about = {"reason": run.reason, "error": run.error, "traceback": run.traceback}
+    log.log(level, f"watch is {run.outcome}", extra={"target": watch.name, "collector": watch.collector.name, **about})

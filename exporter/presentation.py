@@ -23,8 +23,8 @@ def rename_parties(
         if label in PARTY_LABELS
     }
     names = {party: aliases.get(party) or (shorten(party) if style == "short" else party) for party in parties}
-    uses = Counter(names.values())
-    names = {party: name if uses[name] == 1 else party for party, name in names.items()}
+    while (uses := Counter(names.values())).total() > len(uses):  # a full name may be what another is to be called
+        names = {party: name if uses[name] == 1 else party for party, name in names.items()}
     return [
         sample._replace(
             labels=tuple(

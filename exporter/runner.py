@@ -1,7 +1,7 @@
 """Runs one watch once and says how it went: the only place that catches everything."""
 
 import asyncio
-import logging
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -17,8 +17,6 @@ from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported
 from exporter.metric import Sample
 from exporter.settings import Schedule, Target
 from exporter.transport import Transport
-
-log = logging.getLogger(__name__)
 
 
 class Outcome(StrEnum):
@@ -56,6 +54,8 @@ class Run:
     outcome: Outcome
     reason: str | None = None
     error: str | None = None
+    traceback: str | None = None
+    """Of a bug of ours."""
     requests: Sequence[Request] = ()
     yielded: Yielded = field(default_factory=Yielded)
 
@@ -77,7 +77,7 @@ async def run(
     started = clock.monotonic()
     limit = watch.schedule.timeout.total_seconds()
     node = Node(watch.target.kind, transport, auth, clock, started + limit)
-    outcome, reason, error, yielded = Outcome.OK, None, None, Yielded()
+    outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", Yielded()
     try:
         async with asyncio.timeout(limit):
             yielded = await ask(watch, node, previous)
@@ -85,21 +85,24 @@ async def run(
         outcome, reason, error = verdict(exception, watch)
         if outcome is Outcome.UNSUPPORTED and is_down():
             outcome, reason = Outcome.FAILED, Refused.reason
+        if reason == BUG:
+            trace = "".join(traceback.format_exception(exception))
     return Run(
         ended=clock.now(),
         seconds=clock.monotonic() - started,
         outcome=outcome,
         reason=reason,
-        error=None if error is None else node.redact(error),
+        error=transport.redact(error) or None,
+        traceback=transport.redact(trace) or None,
         requests=tuple(node.requests),
         yielded=yielded,
     )
 
 
-def verdict(exception: Exception, watch: Watch) -> tuple[Outcome, str | None, str]:
+def verdict(exception: BaseException, watch: Watch) -> tuple[Outcome, str | None, str]:
     """Return what an exception makes of a run: its outcome, the reason as a label, and a sentence."""
     match exception:
-        case ExceptionGroup(exceptions=[first, *_]):  # of questions asked side by side the first failure tells
+        case BaseExceptionGroup(exceptions=[first, *_]):  # of questions asked side by side the first failure tells
             return verdict(first, watch)
         case Unsupported():
             return Outcome.UNSUPPORTED, None, str(exception)
@@ -108,13 +111,11 @@ def verdict(exception: Exception, watch: Watch) -> tuple[Outcome, str | None, st
         case TimeoutError():
             limit = write_duration(watch.schedule.timeout)
             return Outcome.FAILED, TimedOut.reason, f"the run did not end within its timeout of {limit}"
-    where = {"target": watch.name, "collector": watch.collector.name}
-    log.error("a bug of the exporter, please report it", exc_info=exception, extra=where)
-    return Outcome.FAILED, BUG, f"{type(exception).__name__}: {exception}"
+    return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {type(exception).__name__}: {exception}"
 
 
 async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:
-    """Return all that the collector yields; two samples of the same series are a bug."""
+    """Return all that a collector yields; two samples of the same series are a bug."""
     items = []
     seen: set[tuple[object, ...]] = set()
     async with aclosing(watch.collector.ask(node, watch.schedule.options, previous)) as answers:  # type: ignore[type-var]

@@ -1,5 +1,6 @@
 """How one watch stands: its last run, what is shown of it and for how long, and what it will be reminded of."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -24,8 +25,8 @@ class Standing:
         self.previous = Yielded()
         self.last: Run | None = None
         self.shown: Sequence[Sample] = ()
-        """The samples on the page: of the last good run, with parties renamed and capped."""
-        self.shown_until = 0.0
+        """The last good run's samples as shown, with parties renamed and capped; kept, so that the same come back."""
+        self._shown_until = -math.inf
         self._style: Literal["full", "short"] = style
         self._aliases = aliases
         self._clock = clock
@@ -39,28 +40,43 @@ class Standing:
         self._write_own()
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the page has its readings: from a good run on, until their grace is over."""
+        return self._clock.monotonic() < self._shown_until
+
+    @property
     def families(self) -> tuple[Families, Families]:
         """What the page shows of this watch: what it read, and how it does."""
-        return self._lines, self._own_lines
+        return self._lines if self.is_shown else {}, self._own_lines
+
+    @property
+    def series(self) -> int:
+        """How many series of readings are on the page."""
+        return len(self.shown) if self.is_shown else 0
+
+    def reading(self, metric: Metric) -> float | None:
+        """Return what the page shows of a metric without labels."""
+        shown = self.shown if self.is_shown else ()
+        return next((sample.value for sample in shown if sample.metric is metric), None)
 
     def take(self, run: Run) -> None:
         """Let a run replace what was shown, as far as its outcome says so."""
         name = self.watch.collector.name
-        self.last = run
-        self.tally.add(own.RUNS, name)
         if run.outcome is Outcome.OK:
-            self.previous, self._supported, self._last_success = run.yielded, True, run.ended
             renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
             kept = cap(renamed, self.shown, self.watch.schedule.max_series)
+            self.shown, self._lines = kept, render(kept, self._common)
+            self._shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
+            self.previous, self._supported, self._last_success = run.yielded, True, run.ended
             if len(kept) < len(renamed):
                 self.tally.add(own.DROPPED, name, amount=len(renamed) - len(kept))
-            self.shown, self._lines = kept, render(kept, self._common)
-            self.shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
         elif run.outcome is Outcome.UNSUPPORTED:
             self._supported = False
-            self.hide()
+            self._shown_until = -math.inf
         else:
             self.tally.add(own.FAILURES, name, run.reason or "")
+        self.last = run
+        self.tally.add(own.RUNS, name)
         self._write_own()
 
     def skip(self) -> None:
@@ -68,24 +84,6 @@ class Standing:
         if self.watch.schedule.timeout <= self.watch.schedule.interval:
             self.tally.add(own.SKIPPED, self.watch.collector.name)
             self._write_own()
-
-    def is_stale(self) -> bool:
-        return bool(self._lines) and self._clock.monotonic() >= self.shown_until
-
-    def hide(self) -> None:
-        """Take the readings off the page; which series they were is kept, so that the same ones come back."""
-        self._lines = {}
-
-    @property
-    def series(self) -> int:
-        """How many series of readings are on the page."""
-        return len(self.shown) if self._lines else 0
-
-    def reading(self, metric: Metric) -> float | None:
-        """Return what the page shows of a metric without labels."""
-        if not self._lines:
-            return None
-        return next((sample.value for sample in self.shown if sample.metric is metric), None)
 
     def _write_own(self) -> None:
         collector = self.watch.collector.name

@@ -1,11 +1,17 @@
 """One hardened HTTP session per target: the only door to aiohttp's client. What bytes mean it does not know."""
 
+import asyncio
+import errno
+import math
 import os
 import ssl
-from collections.abc import Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import quote_plus, unquote_plus
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp.client_reqrep import ClientResponse
@@ -15,11 +21,12 @@ from yarl import URL
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
-from exporter.errors import Failed, Malformed, TimedOut, TooLarge, Unreachable
+from exporter.errors import BUG, Failed, Malformed, TimedOut, TooLarge, Unreachable
+from exporter.redaction import Redaction
 from exporter.settings import Target
 from exporter.tally import Tally
 
-MOST_BYTES = 64 * 2**20
+MOST_BYTES = 32 * 2**20
 """How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
 
 KEEPALIVE_SECONDS = 20
@@ -35,6 +42,8 @@ class Question:
     path: str
     query: Mapping[str, str]
     body: bytes | None
+    most_bytes: int | None = None
+    """How large an answer may be, where that is less than usual."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
@@ -51,6 +60,10 @@ class Reply:
     sent: float
     answered: float
     certificate_expiry: float | None
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
 
 
 class Response(ClientResponse):
@@ -79,8 +92,7 @@ class Transport:
     def __init__(self, target: Target, budget: Budget, tally: Tally, clock: Clock) -> None:
         self._base = URL(target.url)
         self._headers = {name: value.get_secret_value() for name, value in target.headers.items()}
-        self.secrets = frozenset(self._headers.values()) | set(self._base.query.values()) | {self._base.password or ""}
-        """What must appear in no message: the target's header values, its url's password and query."""
+        self.redact = Redaction(secrets_of(self._base, self._headers.values()))
         self._limit = target.timeout.total_seconds()
         self._budget = budget
         self._tally = tally
@@ -90,7 +102,8 @@ class Transport:
             response_class=Response,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": "canton-exporter", "Accept": "application/json"},
-            trust_env=True,
+            # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
+            proxy=proxy_for(self._base),
         )
 
     async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
@@ -98,8 +111,10 @@ class Transport:
 
         Raises Unreachable, TimedOut, Malformed or TooLarge.
         """
-        seconds -= await self._wait_for_budget(share)
-        limit = min(self._limit, max(seconds, 0.001))
+        seconds -= await self._wait_for_budget(question, share, seconds)
+        limit = min(self._limit, seconds)
+        if token:
+            self.redact.add(token)
         started, sent = self._clock.monotonic(), self._clock.now()
         code = "cancelled"
         try:
@@ -109,7 +124,8 @@ class Transport:
                 data=question.body,
                 headers=self._headers_for(question, token),
                 allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(limit),
+                # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
+                timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
             ) as response:
                 code = str(response.status)
                 answered = self._clock.now()
@@ -117,6 +133,9 @@ class Transport:
                 expiry = getattr(response, "certificate_expiry", None)
                 return Reply(str(question), response.status, response.headers, body, sent, answered, expiry)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                code = BUG
+                raise  # we have no file descriptor left, which says nothing of the node
             failure = explain(error, question, limit)
             code = failure.reason
             raise failure from error
@@ -129,13 +148,18 @@ class Transport:
             if code == "429":
                 self._tally.add(own.THROTTLED)
 
-    async def _wait_for_budget(self, share: Share) -> float:
-        """Return how many seconds it took."""
+    async def _wait_for_budget(self, question: Question, share: Share, seconds: float) -> float:
+        """Return how many seconds it took. Raises TimedOut if it would take longer than there is time."""
         started = self._clock.monotonic()
-        await self._budget.take(share)
-        waited = self._clock.monotonic() - started
-        if waited > 0.001:  # less is the asking itself
-            self._tally.add(own.BUDGET_WAIT, amount=waited)
+        try:
+            async with asyncio.timeout(seconds):
+                await self._budget.take(share)
+        except TimeoutError as error:
+            raise TimedOut(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
+        finally:
+            waited = self._clock.monotonic() - started
+            if waited > 0.001:  # less is the asking itself
+                self._tally.add(own.BUDGET_WAIT, amount=waited)
         return waited
 
     def _url(self, question: Question) -> URL:
@@ -152,15 +176,39 @@ class Transport:
             async for chunk in response.content.iter_any():
                 chunks.append(chunk)
                 size += len(chunk)
-                if size > MOST_BYTES:
+                if size > (question.most_bytes or MOST_BYTES):
                     response.close()  # the rest must not be read only to keep the connection
-                    raise TooLarge(f"{question}: the answer is larger than {MOST_BYTES >> 20} MiB")
+                    raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
         finally:
             self._tally.add(own.RESPONSE_BYTES, question.route, amount=response.content.total_raw_bytes if size else 0)
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def close(self) -> None:
         await self._session.close()
+
+
+def proxy_for(url: URL) -> URL | None:
+    """Return the proxy that the environment names for a node, None if it is to be asked directly."""
+    if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
+        return None
+    proxy = getproxies().get(url.scheme)
+    return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
+
+
+def secrets_of(url: URL, headers: Iterable[str]) -> Iterator[str]:
+    """Give what must be shown nowhere, in every form in which a node could echo it."""
+    for value in headers:
+        yield value
+        yield value.split()[-1] if value.split() else ""  # the token behind Bearer or Basic
+    for pair in url.raw_query_string.split("&"):
+        raw = pair.partition("=")[2]
+        yield raw
+        yield quote_plus(unquote_plus(raw))
+        yield unquote_plus(raw)
+    if url.password:
+        yield url.password
+        yield url.raw_password or ""
+        yield b64encode(f"{url.user or ''}:{url.password}".encode()).decode()
 
 
 def explain(error: Exception, asked: Question, limit: float) -> Failed:  # noqa: PLR0911 - one return for each fault
@@ -171,6 +219,10 @@ def explain(error: Exception, asked: Question, limit: float) -> Failed:  # noqa:
         case aiohttp.ClientConnectorCertificateError():
             reason = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
             return Unreachable(f"{asked}: the certificate of {error.host}:{error.port} is not trusted: {reason}")
+        case aiohttp.ClientConnectorSSLError():
+            return Unreachable(
+                f"{asked}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}"
+            )
         case aiohttp.ClientConnectorDNSError():
             return Unreachable(f"{asked}: the name {error.host} does not resolve")
         case aiohttp.ClientConnectorError():

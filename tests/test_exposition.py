@@ -119,7 +119,7 @@ def pages(clock: FakeClock) -> Iterator[Pages]:
 
 
 async def get(pages: Pages, of: Changing, packed: bool = False, key: object = "page") -> bytes:
-    return await pages.get(key, of.change, of.blocks, Format.TEXT_0, packed)
+    return await pages.get(key, of.change, of.blocks, Format.TEXT_0, packed=packed)
 
 
 async def test_a_page_is_made_once_between_two_changes(pages: Pages, clock: FakeClock) -> None:
@@ -139,6 +139,23 @@ async def test_a_page_is_made_once_for_all_who_wait_for_it(pages: Pages) -> None
     got = await asyncio.gather(*(get(pages, of, packed=index % 2 == 0) for index in range(16)))
     assert pages.rendered == 1
     assert {gzip.decompress(page) if index % 2 == 0 else page for index, page in enumerate(got)} == {got[1]}
+
+
+async def test_a_page_is_made_for_the_others_if_whoever_asked_first_goes_away(pages: Pages) -> None:
+    of = Changing()
+    first, second = asyncio.create_task(get(pages, of)), asyncio.create_task(get(pages, of))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert b"canton_up" in await second
+    assert pages.rendered == 1
+
+
+async def test_a_page_that_cannot_be_made_is_an_error_for_all_who_wait_and_the_next_one_is_made(pages: Pages) -> None:
+    of = Changing()
+    of.blocks = lambda: [None]  # type: ignore[method-assign,list-item]
+    for failed in await asyncio.gather(get(pages, of), get(pages, of), return_exceptions=True):
+        assert isinstance(failed, AttributeError)
+    assert b"canton_up" in await get(pages, Changing())
 
 
 async def test_a_page_is_made_off_the_event_loop(pages: Pages) -> None:

@@ -102,12 +102,9 @@ def test_a_failed_run_is_told_at_once_and_the_last_good_values_stay_for_their_gr
         "supported": "1.0",
     }
     clock.advance(29.9)
-    assert not standing.is_stale()
+    assert (len(readings(standing)), standing.series) == (1, 1)
     clock.advance(0.1)
-    assert standing.is_stale()
-    standing.hide()
-    assert readings(standing) == []
-    assert not standing.is_stale(), "what is hidden is not hidden again"
+    assert (readings(standing), standing.series) == ([], 0)
 
 
 def test_values_come_back_by_themselves_and_the_failure_goes(clock: FakeClock) -> None:
@@ -147,7 +144,7 @@ def test_series_past_the_cap_are_dropped_and_counted_and_the_same_ones_come_back
     standing = stand(clock, max_series=2)
     standing.take(good(clock, "a", "b", "c"))
     assert own(standing)["samples_dropped_total"] == "1.0"
-    standing.hide()
+    standing.take(unsupported(clock))
     standing.take(good(clock, "c", "b", "a"))
     assert [line.split('of="')[1][0] for line in readings(standing)] == ["b", "a"]
     assert own(standing)["samples_dropped_total"] == "2.0"
@@ -183,7 +180,7 @@ def test_a_reading_is_what_the_page_shows(clock: FakeClock) -> None:
     assert standing.reading(UP) is None
     standing.take(Run(NOW, 0.5, Outcome.OK, yielded=Yielded([UP.sample(0)])))
     assert standing.reading(UP) == 0
-    standing.hide()
+    clock.advance(45)
     assert standing.reading(UP) is None
 
 

@@ -6,6 +6,7 @@ Costs: two small requests a run, outside the request budget.
 """
 
 import asyncio
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 from exporter.answers import check
@@ -34,7 +35,9 @@ CERTIFICATE_EXPIRY = Metric(
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
-    live, ready = await asyncio.gather(knock(node, "/livez"), knock(node, "/readyz"))
+    async with asyncio.TaskGroup() as asked:
+        livez, readyz = (asked.create_task(knock(node, route)) for route in ("/livez", "/readyz"))
+    live, ready = livez.result(), readyz.result()
     up = verdict(live)
     if up is None:
         version = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")
@@ -74,6 +77,7 @@ def verdict(reply: Reply | None) -> bool | None:
 
 def date_of(reply: Reply) -> float | None:
     try:
-        return parsedate_to_datetime(reply.headers["Date"]).timestamp()
+        date = parsedate_to_datetime(reply.headers["Date"])
+        return date.replace(tzinfo=date.tzinfo or UTC).timestamp()  # -0000 is UTC too, only said with less conviction
     except (KeyError, ValueError, OverflowError):
         return None

@@ -70,13 +70,13 @@ class Landing:
         return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
 
     def _targets(self) -> Iterator[str]:
-        for name, place in self.fleet.places.items():
-            target = place.target
+        for name, connection in self.fleet.connections.items():
+            target = connection.target
             yield TARGET.format(
                 name=escape(name),
-                state={True: "up", False: "down", None: ""}[place.is_up()],
+                state={True: "up", False: "down", None: ""}[connection.is_up()],
                 about=" &middot; ".join(map(escape, (target.kind, target.public_url, target.network, target.role))),
-                rows="".join(self._row(standing) for standing in place.standings.values()),
+                rows="".join(self._row(standing) for standing in connection.standings.values()),
             )
 
     def _row(self, standing: Standing) -> str:

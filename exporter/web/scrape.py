@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from exporter.exposition import Families, Pages
+from exporter.exposition import Families, Pages, Unrendered
 from exporter.fleet import Fleet
 from exporter.web.negotiation import choose_format, takes_gzip
 
@@ -32,7 +32,7 @@ def read_selection(request: web.Request, fleet: Fleet) -> Selection:
     standings = list(fleet.standings())
     known = {
         "collect[]": {standing.watch.collector.name for standing in standings},
-        "target[]": set(fleet.places),
+        "target[]": set(fleet.connections),
     }
     known["exclude[]"] = known["collect[]"]
     for key, names in asked.items():
@@ -68,13 +68,13 @@ class Scrape:
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
         packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", ())))
         body = await self.pages.get(
-            (selection, format_), self.fleet.change, lambda: self._blocks(selection), format_, packed
+            (selection, format_), self.fleet.change, lambda: self._blocks(selection), format_, packed=packed
         )
         headers = {"Content-Type": format_.value, "Vary": "Accept, Accept-Encoding"}
         if packed:
             headers["Content-Encoding"] = "gzip"
         return web.Response(body=body, headers=headers)
 
-    def _blocks(self, selection: Selection) -> Sequence[Families]:
+    def _blocks(self, selection: Selection) -> Sequence[Families | Unrendered]:
         blocks = [block.families for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
         return blocks if selection.collect or selection.targets else [self.own(), *blocks]
