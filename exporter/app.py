@@ -93,8 +93,9 @@ class App:
 async def listen(server: web.AppRunner, address: Address, tls: ssl.SSLContext | None) -> None:
     try:
         await web.TCPSite(server, address.host, address.port, ssl_context=tls).start()
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+    except (OSError, UnicodeError) as error:  # a host name that is none is the latter
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number and number > 0 else str(error)
         raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error
     log.info("listening", extra={"address": str(address)})
 

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings, access = read(flags)
         if flags.config_check:
             watches = sum(len(target.schedules) for target in settings.targets.values())
-            print(f"{flags.config_file}: fine, {len(settings.targets)} targets with {watches} watches")
+            print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
             return 0
         return asyncio.run(serve(settings, access, flags))
     except WrongConfiguration as error:

@@ -3,19 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from exporter.errors import WrongConfiguration
+from exporter.faults import Fault, Place, validate
 from exporter.schema import Askable, Configured, target_models
-from exporter.settings import Budget, Kind, TargetName
-from exporter.sources import PREFIX, Tree, holds, merge, nearest, read_environment, read_file
-
-Place = tuple[str, ...]
-Fault = tuple[Place, str]
-M = TypeVar("M", bound=BaseModel)
+from exporter.settings import Budget, Kind, TargetName, Text
+from exporter.sources import PREFIX, Tree, at, holds, merge, nearest, printable, read_environment, read_file
 
 
 class Document(BaseSettings):
@@ -33,7 +29,7 @@ class Document(BaseSettings):
     """Any target setting but kind and url, for all targets; a target's own wins."""
     party_labels: Literal["full", "short"] = "full"
     """How parties are written in labels; `short` is the hint and 8 characters, the full one where two collide."""
-    aliases: dict[str, str] = {}
+    aliases: dict[Text, Text] = {}
     """What to write in labels instead of a party, by party."""
     budget: Budget = Budget()
     """How many requests one host may get."""
@@ -67,7 +63,10 @@ def load(
     """
     file = read_file(path)
     environment, faults = read_environment(Document, file, flags)
-    settings, more = check(merge(file, environment), questions, taken_labels)
+    try:
+        settings, more = check(merge(file, environment), questions, taken_labels)
+    except RecursionError as error:
+        raise WrongConfiguration([f"{path}: an alias holds itself, so there is no end to it"]) from error
     faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
     if faults or settings is None:
         raise WrongConfiguration(faults)
@@ -76,9 +75,9 @@ def load(
 
 def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
     """Say where a fault was written: the file and the path in it, or the variable."""
-    if holds(environment, place) and not holds(file, place):
-        return f"environment variable {PREFIX}{'__'.join(place).upper()}"
-    return f"{path}: {'.'.join(place)}"
+    if holds(environment, place) and (not holds(file, place) or not isinstance(at(environment, place), dict)):
+        return f"environment variable {PREFIX}{'__'.join(place).upper().replace('-', '_')}"
+    return f"{path}: {printable('.'.join(place))}"
 
 
 def check(
@@ -93,14 +92,16 @@ def check(
     if not written:
         faults.append((("targets",), "no node is configured; write its name, and below it kind and url"))
     targets: dict[str, Configured] = {}
+    told_above: list[Fault] = []
     for name, own in written.items() if isinstance(written, dict) else ():
-        target, more = check_target(("targets", str(name)), own, defaults, questions, models)
+        target, more, inherited = check_target(("targets", str(name)), own, defaults, questions, models)
         faults += more
+        told_above += inherited
         if target is not None:
             targets[str(name)] = target
     faults += label_faults(targets, frozenset(taken_labels))
-    if faults or document is None:
-        return None, faults
+    if faults or told_above or document is None:
+        return None, faults or told_above
     return Settings(document.party_labels, document.aliases, document.budget, targets), []
 
 
@@ -110,19 +111,23 @@ def check_target(
     defaults: Tree,
     questions: Mapping[str, Askable],
     models: Mapping[Kind, type[Configured]],
-) -> tuple[Configured | None, list[Fault]]:
+) -> tuple[Configured | None, list[Fault], list[Fault]]:
+    """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
     if not isinstance(own, dict):
-        return None, [(place, "is no mapping; write kind and url below it")]
+        return None, [(place, "is no mapping; write kind and url below it")], []
     if own.get("kind") not in [*Kind]:
         # Without its kind only the settings that all kinds share can be checked; better some faults than one.
         shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
-        return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more]
+        return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
     kind = Kind(own["kind"])
-    target, faults = validate(models[kind], merge(applicable(defaults, kind, questions), own), place)
-    # What the defaults are at fault for is told once, where it stands.
-    faults = [fault for fault in faults if not holds(defaults, fault[0][2:]) or holds(own, fault[0][2:])]
-    return target, [*faults, *collector_faults(own, place, questions, kind)]
+    below = applicable(defaults, kind, questions)
+    if "auth" in own:  # whose keys belong together: those of another type would only be at fault
+        below.pop("auth", None)
+    target, faults = validate(models[kind], merge(below, own), place)
+    inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
+    told = [fault for fault in faults if fault not in inherited]
+    return target, [*told, *collector_faults(own, place, questions, kind)], inherited
 
 
 def default_faults(
@@ -145,7 +150,7 @@ def applicable(defaults: Tree, kind: Kind, questions: Mapping[str, Askable]) -> 
     """Return the defaults without those of collectors that do not ask this kind of target."""
     collectors = defaults.get("collectors")
     if not isinstance(collectors, dict):
-        return defaults
+        return dict(defaults)
     kept = {name: value for name, value in collectors.items() if name in questions and kind in questions[name].kinds}
     return {**defaults, "collectors": kept}
 
@@ -171,74 +176,3 @@ def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> It
             yield place, f"the label {label} is missing; other targets have it, and all need the same names"
         for label in sorted(taken & target.labels.keys()):
             yield (*place, label), "the exporter's own metrics have a label of this name; choose another"
-
-
-def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) -> tuple[M | None, list[Fault]]:
-    """Validate a tree that stands at `place`; `partial` lets what is required be missing."""
-    try:
-        return model.model_validate(tree), []
-    except ValidationError as error:
-        schema = model.model_json_schema()
-        faults = []
-        for detail in error.errors(include_input=False, include_url=False):
-            inside = written_place(detail["loc"], tree)
-            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults says it better
-            if (detail["type"] == "missing" and partial) or (detail["type"] == "extra_forbidden" and name_of_collector):
-                continue
-            faults.append(((*place, *inside), sentence(detail["type"], detail["msg"], inside, schema)))
-        return None, faults
-
-
-def written_place(steps: Iterable[str | int], tree: object) -> Place:
-    """Return a fault's place as the operator wrote it: without the names pydantic gives to the branches of a choice."""
-    place: list[str] = []
-    *inner, last = (step for step in steps if step != "[key]")
-    for step in inner:
-        if isinstance(tree, dict) and step in tree:
-            tree = tree[step]
-            place.append(str(step))
-        elif isinstance(tree, list) and isinstance(step, int):
-            tree = tree[step] if step < len(tree) else None
-            place.append(str(step))
-    branch = isinstance(tree, dict) and last in tree.values()
-    return tuple(place) if branch else (*place, str(last))
-
-
-def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> str:
-    """Say what is wrong and what would be right."""
-    if type_ == "extra_forbidden":
-        return f"no such setting{nearest(place[-1], names_at(schema, place[:-1]))}"
-    if type_ == "missing":
-        return "is missing"
-    if type_.startswith("union_tag"):
-        return "needs a type: " + " or ".join(names_at(schema, place, "const"))
-    text = message.removeprefix("Value error, ")
-    return text[0].lower() + text[1:]
-
-
-def names_at(schema: dict[str, Any], place: Place, what: str = "properties") -> list[str]:
-    """Return the names of the settings that a model's JSON schema has at a place, or the types of a choice there."""
-    definitions = schema.get("$defs", {})
-
-    def branches(node: object) -> Iterator[dict[str, Any]]:
-        if not isinstance(node, dict):
-            return
-        yield from branches(definitions.get(node["$ref"].rpartition("/")[2])) if "$ref" in node else ()
-        for choice in (*node.get("anyOf", ()), *node.get("oneOf", ())):
-            yield from branches(choice)
-        yield node
-
-    nodes = list(branches(schema))
-    for step in place:
-        nodes = [
-            inner
-            for node in nodes
-            for inner in branches(node.get("properties", {}).get(step) or node.get("additionalProperties"))
-        ]
-    if what == "const":
-        return [
-            node["properties"]["type"]["const"]
-            for node in nodes
-            if "const" in node.get("properties", {}).get("type", {})
-        ]
-    return [name for node in nodes for name in node.get("properties", {})]

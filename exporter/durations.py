@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 UNITS = {"y": 365 * 86400.0, "w": 7 * 86400.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
-DURATION = "".join(rf"(?:(?P<{unit}>[0-9]+){unit})?" for unit in UNITS)
+DURATION = "".join(rf"(?:(?P<{unit}>[0-9]{{1,18}}){unit})?" for unit in UNITS)
 
 
 def read_duration(text: object) -> timedelta:
@@ -35,5 +35,5 @@ Duration = Annotated[
     timedelta,
     BeforeValidator(read_duration),
     PlainSerializer(write_duration),
-    WithJsonSchema({"type": "string", "pattern": f"^{re.sub(r'[?]P<[a-z]+>', '', DURATION)}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^(?=.){re.sub(r'[?]P<[a-z]+>', '', DURATION)}$"}),
 ]

@@ -2,7 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,26 +27,49 @@ class Address:
         return f"{f'[{self.host}]' if self.host and ':' in self.host else self.host or ''}:{self.port}"
 
 
+ADDRESS = re.compile(
+    r"(?P<host>([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*)?|\[[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?\]):(?P<port>[0-9]{1,5})", re.ASCII
+)
+
+
 def read_address(text: str) -> Address:
     """Read `host:port`, `:port` or `[ipv6]:port`."""
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535 or (":" in host and not host.startswith("[")):
+    match = ADDRESS.fullmatch(text)
+    if match is None or int(match["port"]) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no address to listen on; write [host]:port, such as :{PORT}")
-    return Address(host.strip("[]") or None, int(port))
+    return Address(match["host"].strip("[]") or None, int(match["port"]))
 
 
 def read_count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
+    if not re.fullmatch("[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
     return int(text)
 
 
 def read_path(text: str) -> str:
     """Read a path of a URL, given with or without slashes around it."""
-    path = "/" + text.strip("/")
-    if not URL(path).raw_path == path or any(sign in path for sign in "{}?#"):
+    if not re.fullmatch(r"([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?", text.strip("/")):
         raise argparse.ArgumentTypeError(f"{text!r} is no path of a URL")
+    return "/" + text.strip("/")
+
+
+def read_telemetry_path(text: str) -> str:
+    path = read_path(text)
+    if path.startswith("/-/") or path in ("/probe", "/config"):
+        raise argparse.ArgumentTypeError(f"{text!r} is where something else is; choose another path")
     return path
+
+
+def read_url(text: str) -> URL:
+    """Read the address under which a browser reaches this exporter."""
+    try:
+        url = URL(text)
+        read_path(url.raw_path)
+    except (ValueError, argparse.ArgumentTypeError):
+        url = URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise argparse.ArgumentTypeError(f"{text!r} is no address of this exporter; write https://host[:port][/path]")
+    return url
 
 
 FLAGS: Mapping[str, dict[str, Any]] = {
@@ -59,7 +83,7 @@ FLAGS: Mapping[str, dict[str, Any]] = {
     },
     "web.config.file": {"type": Path, "metavar": "FILE", "help": "TLS and users, as for every Prometheus exporter"},
     "web.telemetry-path": {
-        "type": read_path,
+        "type": read_telemetry_path,
         "default": "/metrics",
         "metavar": "PATH",
         "help": "where the metrics are",
@@ -70,7 +94,11 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "how many scrapes may be under way; more are answered 503",
     },
-    "web.external-url": {"type": URL, "metavar": "URL", "help": "the address under which others reach this exporter"},
+    "web.external-url": {
+        "type": read_url,
+        "metavar": "URL",
+        "help": "the address under which others reach this exporter",
+    },
     "web.route-prefix": {
         "type": read_path,
         "metavar": "PATH",
@@ -132,6 +160,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     """Return the flags; what the command line leaves open, the environment may say. Ends the process on a wrong one."""
     parser = argparse.ArgumentParser(
         prog="canton-exporter",
+        allow_abbrev=False,  # what is short for one flag today may be short for two tomorrow
         description="A Prometheus exporter for the nodes of a Canton Network.",
         epilog="Every flag is also an environment variable, such as CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
     )
@@ -140,28 +169,37 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         "command", nargs="?", choices=["demo"], help="demo: run on a simulated network, without any settings"
     )
     for flag, options in FLAGS.items():
-        parser.add_argument(f"--{flag}", dest=flag, **{**options, **from_environment(parser, flag, options)})
-    said = vars(parser.parse_args(arguments))
+        parser.add_argument(f"--{flag}", dest=flag, **{**options, "default": argparse.SUPPRESS})
+    given = vars(parser.parse_args(arguments))
+    said = {"command": None, **dict(defaults(parser)), **given}
     said["web.listen-address"] = said["web.listen-address"] or [
         Address("localhost" if said["command"] == "demo" else None, PORT)
     ]
     return Flags(**{flag.replace(".", "_").replace("-", "_"): value for flag, value in said.items()})
 
 
-def from_environment(parser: argparse.ArgumentParser, flag: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Return the default that the environment gives a flag, if it does."""
-    text = os.environ.get(variable(flag))
-    if text is None:
-        return {}
+def defaults(parser: argparse.ArgumentParser) -> Iterator[tuple[str, Any]]:
+    """Give each flag's value for where the command line does not say: the environment's, or else the default."""
+    environment = {name.upper(): text for name, text in os.environ.items()}
+    for flag, options in FLAGS.items():
+        text = environment.get(variable(flag))
+        try:
+            yield flag, default(options) if text is None else read(text, options)
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            parser.error(f"environment variable {variable(flag)}: {error}")
+
+
+def default(options: Mapping[str, Any]) -> Any:
+    return False if options.get("action") == "store_true" else options.get("default")
+
+
+def read(text: str, options: Mapping[str, Any]) -> Any:
+    """Read a variable as its flag is read. Raises ArgumentTypeError or ValueError."""
     if options.get("action") == "store_true":
         if text.lower() not in ("true", "false", "1", "0"):
-            parser.error(f"environment variable {variable(flag)}: write true or false")
-        return {"default": text.lower() in ("true", "1")}
-    read = options.get("type", str)
-    try:
-        value = [read(part) for part in text.split(",")] if options.get("action") == "append" else read(text)
-    except (argparse.ArgumentTypeError, ValueError) as error:
-        parser.error(f"environment variable {variable(flag)}: {error}")
-    if value not in options.get("choices", [value]):
-        parser.error(f"environment variable {variable(flag)}: choose from {', '.join(options['choices'])}")
-    return {"default": value}
+            raise ValueError("write true or false")
+        return text.lower() in ("true", "1")
+    if text not in options.get("choices", [text]):
+        raise ValueError(f"choose from {', '.join(options['choices'])}")
+    convert = options.get("type", str)
+    return [convert(part) for part in text.split(",")] if options.get("action") == "append" else convert(text)

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -29,7 +30,12 @@ class Json(logging.Formatter):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return json.dumps(fields(record), default=str)
+        line = {key: value if is_json(value) else str(value) for key, value in fields(record).items()}
+        return json.dumps(line, default=str)
+
+
+def is_json(value: object) -> bool:
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def quote(text: str) -> str:

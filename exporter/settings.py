@@ -39,14 +39,28 @@ class Kind(StrEnum):
     VALIDATOR = "validator"
 
 
+HOST = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?"
+
+
 def check_url(text: str) -> str:
     try:
         url = URL(text)
+        good = url.scheme in ("http", "https") and re.fullmatch(HOST, url.host or "") and not url.fragment
     except ValueError:
-        url = URL()
-    if url.scheme not in ("http", "https") or not url.host or url.fragment:
+        good = None
+    if not good or not re.fullmatch(r"[\x21-\x7e]+", text):
         raise ValueError("is no address of a node; write one as https://host[:port][/path]")
-    return text.rstrip("/")
+    base, mark, query = text.partition("?")
+    return f"{base.rstrip('/')}{mark}{query}"
+
+
+def check_text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("holds a character that cannot be shown")
+    return text
+
+
+Text = Annotated[str, AfterValidator(check_text)]
 
 
 def check_line(text: SecretStr) -> SecretStr:
@@ -87,6 +101,8 @@ class BearerAuth(Strict):
     def _one_of_two(self) -> Self:
         if (self.token is None) == (self.token_file is None):
             raise ValueError("needs exactly one of token and token_file")
+        if (self.token or SecretStr("x")).get_secret_value() == "" or self.token_file == Path():
+            raise ValueError("holds nothing where a token or its file should be")
         return self
 
 
@@ -104,13 +120,13 @@ class Target(Strict):
 
     kind: Kind
     """What the node is: `scan`, `ledger` (a participant's JSON Ledger API) or `validator`."""
-    url: Annotated[str, AfterValidator(check_url)]
+    url: Annotated[str, AfterValidator(check_url), Field(repr=False)]
     """Where its API begins, such as `https://host/api/json-api`; a query is sent along with every request."""
-    network: str = "default"
+    network: Text = "default"
     """The network it belongs to, such as `mainnet`; a label on all its series."""
     role: Literal["own", "observed"] = "own"
     """`own`: yours to keep running; `observed`: somebody else's, and never a reason to wake anybody."""
-    labels: dict[LabelName, str] = {}
+    labels: dict[LabelName, Text] = {}
     """More labels for all its series; every target needs the same names."""
     auth: Annotated[NoAuth | BearerAuth, Field(discriminator="type")] = NoAuth()
     """How requests are authorized."""

@@ -2,11 +2,13 @@
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 
 from exporter.errors import WrongConfiguration
@@ -17,15 +19,17 @@ Tree = dict[str, Any]
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML lets the last of two equal keys win in silence: here they are a fault."""
+    """YAML lets the last of two equal keys win in silence, and keys be anything: here both are faults."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         seen = set()
-        for key, _ in node.value:
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key is a list or a mapping", problem_mark=key.start_mark)
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f"the key {key.value} stands twice", problem_mark=key.start_mark)
-            if isinstance(key, yaml.ScalarNode):
-                seen.add(key.value)
+                problem = f"the key {printable(key.value)} stands twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 
@@ -38,15 +42,28 @@ def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -
     except UnicodeDecodeError as error:
         raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
     except yaml.MarkedYAMLError as error:
-        at = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise WrongConfiguration([f"{path}{at}: is not YAML: {error.problem}"]) from error
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        # Its own words would repeat the value, and an unquoted secret may well look like a tag or an alias.
+        unknown = re.search("tag|alias", error.problem or "")
+        problem = "a tag or alias that is not known; quote the value" if unknown else error.problem
+        raise WrongConfiguration([f"{path}{line}: is not YAML: {problem}"]) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
+    except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
+        raise WrongConfiguration([f"{path}: a value is not what its form or tag says; quote it"]) from error
     if tree is None:
         return {}
-    if not isinstance(tree, dict):
+    if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
         raise WrongConfiguration([f"{path}: holds no settings; begin with {first}:"])
     return tree
+
+
+class Environment(EnvSettingsSource):
+    """Reads JSON only where it is a list or a mapping: a token or a name that looks like a number is text."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        decoded = super().decode_complex_value(field_name, field, value)
+        return decoded if isinstance(decoded, dict | list) else value
 
 
 def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] = ()) -> tuple[Tree, list[str]]:
@@ -56,27 +73,43 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
     lower case, `-` and `_` taken as equal, since not every shell can write every name.
     """
     try:
-        tree: Tree = EnvSettingsSource(top)()
-    except SettingsError as error:
-        return {}, [f"environment variable {PREFIX}*: {error}; write a mapping as JSON, or its keys apart with __"]
-    written = {fold(name): name for name in file.get("targets") or ()}
-    if isinstance(tree.get("targets"), dict):
-        tree["targets"] = {written.get(fold(name), name): target for name, target in tree["targets"].items()}
-    flags = set(flags)
-    known = {PREFIX + field.upper() for field in top.model_fields} | flags
+        tree: Tree = Environment(top)()
+    except (SettingsError, RecursionError) as error:
+        field = re.search(r'field "(\w+)"', str(error))
+        variable = PREFIX + (field[1].upper() if field else "*")
+        return {}, [f"environment variable {variable}: is no JSON; write a mapping as JSON, or its keys apart with __"]
     faults = []
+    targets = file.get("targets")
+    written: dict[str, list[str]] = {}
+    for name in targets if isinstance(targets, dict) else ():
+        written.setdefault(fold(name), []).append(str(name))
+    if isinstance(tree.get("targets"), dict):
+        for name in tree["targets"]:
+            if len(fits := written.get(fold(name), [])) > 1:
+                variable = f"{PREFIX}TARGETS__{fold(name).upper()}"
+                faults.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
+        tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
+    return tree, [*faults, *unknown_variables(top, {*flags})]
+
+
+def unknown_variables(top: type[BaseSettings], flags: set[str]) -> Iterator[str]:
+    known = {field.upper() for field in top.model_fields} | {flag.removeprefix(PREFIX) for flag in flags}
     for variable in sorted(os.environ):
-        name = variable.upper()
-        if not name.startswith(PREFIX) or name.removeprefix(PREFIX).startswith(INJECTED) or name in flags:
+        name = variable.upper().removeprefix(PREFIX)
+        if not variable.upper().startswith(PREFIX) or name.startswith(INJECTED) or name in known:
             continue
-        field = PREFIX + name.removeprefix(PREFIX).partition("__")[0]
-        if field not in known:
-            faults.append(f"environment variable {variable}: no such setting{nearest(name, known)}")
-    return tree, faults
+        if name.partition("__")[0] not in known:
+            close = nearest(name, known).replace("mean ", f"mean {PREFIX}")
+            yield f"environment variable {printable(variable)}: no such setting{close}"
 
 
 def fold(name: object) -> str:
     return str(name).casefold().replace("-", "_")
+
+
+def printable(text: str) -> str:
+    """Return text that can forge no line of its own."""
+    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def nearest(key: str, names: Iterable[str]) -> str:
@@ -101,3 +134,10 @@ def holds(tree: object, place: Iterable[str]) -> bool:
             return False
         tree = tree[step]
     return True
+
+
+def at(tree: object, place: Iterable[str]) -> object:
+    """Return what is written at a place that a tree holds."""
+    for step in place:
+        tree = tree[step] if isinstance(tree, dict) else None
+    return tree

@@ -15,9 +15,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from exporter.configuration import Fault, validate
 from exporter.durations import Duration
 from exporter.errors import WrongConfiguration
+from exporter.faults import Fault, validate
 from exporter.settings import Strict, named
 from exporter.sources import Tree
 

@@ -1,0 +1,268 @@
+"""The command `canton-exporter`: what it says, what it returns, and that it ends when it is told to."""
+
+import asyncio
+import json
+import logging
+import re
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from exporter import __version__
+from exporter.cli import main, taken_labels
+from tests.nodes import TestNode
+
+COMMAND = Path(sys.executable).with_name("canton-exporter")
+SECRET = "hunter2"
+END_SECONDS = 5.0
+
+
+class Command:
+    """A canton-exporter that runs, with all it writes to standard error."""
+
+    def __init__(self, process: asyncio.subprocess.Process, port: int) -> None:
+        self.process = process
+        self.url = f"http://127.0.0.1:{port}"
+        self.said = ""
+
+    async def until_healthy(self) -> None:
+        async with asyncio.timeout(5), aiohttp.ClientSession() as session:
+            while self.process.returncode is None:
+                try:
+                    async with session.get(f"{self.url}/-/healthy") as answer:
+                        assert answer.status == 200
+                        return
+                except aiohttp.ClientConnectorError:
+                    await asyncio.sleep(0.02)  # nothing tells from outside when it listens
+        raise AssertionError(await self.rest())
+
+    async def until_said(self, text: str) -> None:
+        assert self.process.stderr is not None
+        async with asyncio.timeout(5):
+            while text not in self.said:
+                line = await self.process.stderr.readline()
+                assert line, f"ended without a word of {text}: {self.said}"
+                self.said += line.decode()
+
+    async def rest(self) -> str:
+        """Wait for its end; return all it said."""
+        assert self.process.stderr is not None
+        self.said += (await self.process.stderr.read()).decode()
+        await self.process.wait()
+        return self.said
+
+    async def end(self, told: signal.Signals) -> int | None:
+        """Send a signal and return the exit status; fail if that takes too long."""
+        self.process.send_signal(told)
+        async with asyncio.timeout(END_SECONDS):
+            await self.rest()
+        return self.process.returncode
+
+
+Start = Callable[..., "asyncio.Task[Command]"]
+
+
+@pytest.fixture
+def port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number: int = server.getsockname()[1]
+        return number
+
+
+@pytest.fixture
+async def start(tmp_path: Path, port: int) -> AsyncIterator[Start]:
+    """Return a function that starts the command on a configuration, as a task."""
+    started: list[Command] = []
+
+    async def begin(text: str, *arguments: str) -> Command:
+        (tmp_path / "exporter.yaml").write_text(text)
+        process = await asyncio.create_subprocess_exec(
+            COMMAND,
+            "--config.file=exporter.yaml",
+            *(arguments or (f"--web.listen-address=127.0.0.1:{port}",)),
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        started.append(Command(process, port))
+        return started[-1]
+
+    yield lambda *arguments: asyncio.create_task(begin(*arguments))
+    for command in started:
+        if command.process.returncode is None:
+            command.process.kill()
+        await command.process.communicate()
+
+
+@pytest.fixture
+def root() -> Iterator[None]:
+    """Give the root logger its handlers back, which `main` takes away."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = handlers, level
+
+
+Said = tuple[int, str, str]
+
+
+@pytest.fixture
+def run(
+    root: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Said]:
+    """Return a function that runs the command in this process, for what ends by itself: status, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text: str, *arguments: str) -> Said:
+        (tmp_path / "exporter.yaml").write_text(text)
+        status = main(["--config.file=exporter.yaml", *arguments])
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+def watching(url: str = "http://127.0.0.1:9", said: str = "") -> str:
+    return f"""
+targets:
+  a:
+    kind: ledger
+    url: {url}
+    collectors: {{health: {{interval: 100ms}}, ledger_offsets: {{interval: 100ms}}}}
+    {said}
+"""
+
+
+# What ends by itself
+
+
+@pytest.mark.parametrize("command", [[COMMAND], [sys.executable, "-m", "exporter"]])
+async def test_tells_its_version(command: list[str | Path]) -> None:
+    process = await asyncio.create_subprocess_exec(*command, "--version", stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    assert (process.returncode, out.decode()) == (0, f"canton-exporter {__version__}\n")
+
+
+async def test_a_check_of_good_settings_says_one_line_and_does_nothing_else(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        command = await start(watching(), "--config.check", f"--web.listen-address=127.0.0.1:{taken.getsockname()[1]}")
+        out, err = await command.process.communicate()
+    assert re.fullmatch(r"exporter\.yaml: fine; targets: 1, watches: \d+\n", out.decode())
+    assert (command.process.returncode, err) == (0, b"")
+
+
+@pytest.mark.parametrize("arguments", [["--config.check"], []])
+def test_wrong_settings_are_told_on_standard_error_all_at_once(run: Callable[..., Said], arguments: list[str]) -> None:
+    status, out, err = run("targets: {a: {kind: scan, url: node, rol: own}}", *arguments)
+    assert (status, out) == (1, "")
+    assert err.splitlines() == [
+        "canton-exporter: exporter.yaml: targets.a.url: is no address of a node; "
+        "write one as https://host[:port][/path]",
+        "canton-exporter: exporter.yaml: targets.a.rol: no such setting; did you mean role?",
+    ]
+
+
+def test_settings_that_are_not_there_are_told_in_one_sentence(run: Callable[..., Said]) -> None:
+    assert run("", "--config.file=none.yaml") == (
+        1,
+        "",
+        "canton-exporter: none.yaml: cannot be read (No such file or directory); name the file with --config.file\n",
+    )
+
+
+@pytest.mark.parametrize("label", ["target", "collector", "synchronizer"])
+def test_no_target_may_take_a_label_of_our_own(run: Callable[..., Said], label: str) -> None:
+    assert label in taken_labels()
+    assert run(watching(said=f"labels: {{{label}: x}}"), "--config.check") == (
+        1,
+        "",
+        f"canton-exporter: exporter.yaml: targets.a.labels.{label}: "
+        "the exporter's own metrics have a label of this name; choose another\n",
+    )
+
+
+def test_the_environment_counts_and_what_kubernetes_injects_does_not(
+    run: Callable[..., Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_PORT", "tcp://10.0.0.1:10066")
+    monkeypatch.setenv("CANTON_EXPORTER_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("CANTON_EXPORTER_LOG__LEVEL", "debug")
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__TIMEOUT", "3s")
+    assert run(watching(), "--config.check")[0] == 0
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__TIMEOUT", "3")
+    status, out, err = run(watching(), "--config.check")
+    assert (status, out) == (1, "")
+    assert err.startswith("canton-exporter: environment variable CANTON_EXPORTER_TARGETS__A__TIMEOUT: is no duration;")
+
+
+async def test_a_port_that_is_taken_is_told_in_one_sentence(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        command = await start(watching(), f"--web.listen-address={address}")
+        assert await command.rest() == (
+            f"canton-exporter: cannot listen on {address}: Address already in use; set --web.listen-address\n"
+        )
+    assert command.process.returncode == 1
+
+
+def test_an_address_that_is_not_ours_is_told_in_one_sentence(run: Callable[..., Said]) -> None:
+    status, out, err = run(watching(), "--web.listen-address=127.0.0.1:0", "--web.listen-address=192.0.2.1:0")
+    assert (status, out) == (1, "")
+    assert [line for line in err.splitlines() if not line.startswith("ts=")] == [
+        "canton-exporter: cannot listen on 192.0.2.1:0: Cannot assign requested address; set --web.listen-address"
+    ]
+
+
+def test_a_host_whose_name_is_too_long_is_told_in_one_sentence(run: Callable[..., Said]) -> None:
+    status, _, err = run(watching(), f"--web.listen-address={'a' * 64}:1")
+    assert (status, len(err.splitlines())) == (1, 1)
+
+
+# What runs until it is told to end
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+async def test_ends_in_good_order_when_told_to(start: Start, told: signal.Signals) -> None:
+    command = await start(watching())
+    await command.until_healthy()
+    assert await command.end(told) == 0
+    assert "msg=stopping" in command.said
+    assert "Traceback" not in command.said
+    assert all(line.startswith("ts=") for line in command.said.splitlines())
+
+
+async def test_ends_while_a_node_hangs_and_a_scraper_does(start: Start, node: TestNode) -> None:
+    node.silent = True
+    command = await start(watching(node.url))
+    await command.until_healthy()
+    async with asyncio.timeout(5):
+        while not node.requests:  # noqa: ASYNC110 - the node counts what it is asked, and tells nobody
+            await asyncio.sleep(0.02)
+    _, writer = await asyncio.open_connection("127.0.0.1", int(command.url.rpartition(":")[2]))
+    writer.write(b"GET /metrics HTTP/1.1\r\nHost: a\r\n")
+    assert await command.end(signal.SIGTERM) == 0
+    assert "Traceback" not in command.said
+    writer.close()
+
+
+@pytest.mark.parametrize("style", ["logfmt", "json"])
+async def test_a_node_forges_no_line_and_learns_no_secret_into_one(
+    start: Start, node: TestNode, port: int, style: str
+) -> None:
+    forged = f"no\nts=1 level=error msg=forged\r\x1b[31m\u2028\x85{SECRET} Bearer {SECRET}"
+    node.answer_everything(status=500, answers={"error": forged, "cause": forged, "code": forged})
+    said = f"auth: {{type: bearer, token: {SECRET}}}\n    headers: {{X-Key: {SECRET}}}"
+    text = watching(node.url, said)
+    address = f"--web.listen-address=127.0.0.1:{port}"
+    command = await start(text, address, f"--log.format={style}", "--log.level=debug")
+    await command.until_said("watch is failed")
+    assert await command.end(signal.SIGTERM) == 0
+    assert "forged" in command.said
+    assert SECRET not in command.said
+    for line in command.said.split("\n")[:-1]:
+        assert line.isprintable()
+        assert json.loads(line)["msg"] != "forged" if style == "json" else line.startswith("ts=20")

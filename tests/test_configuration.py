@@ -1,0 +1,842 @@
+"""Configuration: YAML and the environment become settings, or one sentence for each thing that is wrong."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pydantic import Field, SecretStr
+
+from exporter.configuration import Settings, load
+from exporter.errors import WrongConfiguration
+from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Strict
+from exporter.sources import holds, merge, nearest
+
+SECRET = "hunter2"
+PREFIX = "CANTON_EXPORTER_"
+NO_TARGETS = "exporter.yaml: targets: no node is configured; write its name, and below it kind and url"
+NO_DURATION = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
+
+
+class Lookback(Strict):
+    lookback: int = 10_000
+
+
+class Parties(Strict):
+    parties: list[str] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A collector as far as settings know it."""
+
+    name: str
+    kinds: frozenset[Kind]
+    options: type[Strict] = Strict
+    interval: timedelta = timedelta(seconds=15)
+    timeout: timedelta = timedelta(seconds=5)
+
+
+TAKEN = "the exporter's own metrics have a label of this name; choose another"
+
+QUESTIONS: Mapping[str, Question] = {
+    question.name: question
+    for question in (
+        Question("health", frozenset(Kind)),
+        Question("features", frozenset({Kind.SCAN})),
+        Question("offsets", frozenset({Kind.LEDGER}), Lookback),
+        Question("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5)),
+    )
+}
+
+Read = Callable[[str], Settings]
+Faults = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Return a function that gives the settings of a text, written into exporter.yaml."""
+    monkeypatch.chdir(tmp_path)
+
+    def read(text: str) -> Settings:
+        path = Path("exporter.yaml")
+        path.write_text(text, encoding="utf-8")
+        flags = ["CANTON_EXPORTER_LOG__LEVEL"]
+        return load(path, QUESTIONS, taken_labels=["target", "network", "role", "party"], flags=flags)
+
+    return read
+
+
+@pytest.fixture
+def faults(read: Read) -> Faults:
+    """Return a function that gives all that is wrong with a text; each fault is one line."""
+
+    def faults(text: str) -> list[str]:
+        with pytest.raises(WrongConfiguration) as refused:
+            read(text)
+        assert refused.value.faults
+        assert not [fault for fault in refused.value.faults if len(fault.splitlines()) != 1]
+        return list(refused.value.faults)
+
+    return faults
+
+
+def node(said: str = "", kind: str = "ledger") -> str:
+    """Return a text with one target `a`, and what else it says in a YAML flow."""
+    return f"targets: {{a: {{kind: {kind}, url: 'http://node', {said}}}}}\n"
+
+
+def nodes(said: list[str]) -> str:
+    """Return a text with a target for each of what is said: `t0`, `t1` and so on."""
+    lines = [f"  t{number}: {{kind: ledger, url: 'http://node', {each}}}\n" for number, each in enumerate(said)]
+    return "targets:\n" + "".join(lines)
+
+
+# What is read
+
+
+def test_a_target_needs_only_a_kind_and_a_url(read: Read) -> None:
+    settings = read("targets:\n  my-node:\n    kind: ledger\n    url: http://node/\n")
+    assert (settings.party_labels, settings.aliases, settings.budget) == ("full", {}, Budget(rate=5, burst=10))
+    [(name, target)] = settings.targets.items()
+    assert (name, target.kind, target.url) == ("my-node", Kind.LEDGER, "http://node")
+    assert {name: (s.interval, s.timeout, s.max_series) for name, s in target.schedules.items()} == {
+        "health": (timedelta(seconds=15), timedelta(seconds=5), 500),
+        "offsets": (timedelta(seconds=15), timedelta(seconds=5), 500),
+    }
+
+
+def test_all_that_can_be_said_is_read(read: Read) -> None:
+    settings = read(
+        """
+        party_labels: short
+        aliases: {"alice::12": alice}
+        budget: {rate: 2.5, burst: 3}
+        targets:
+          participant.1:
+            kind: ledger
+            url: https://node:5003/api/json-api/
+            network: mainnet
+            role: observed
+            labels: {team: 7, zone: eu}
+            auth: {type: bearer, token_file: /run/token}
+            headers: {X-Key: 12, Y: b}
+            timeout: 500ms
+            collectors:
+              health: {enabled: false}
+              offsets:
+                interval: 1m
+                timeout: 2m
+                stale_after: 1h
+                max_series: 3
+                options: {lookback: 5}
+        """
+    )
+    assert (settings.party_labels, settings.aliases) == ("short", {"alice::12": "alice"})
+    assert settings.budget == Budget(rate=2.5, burst=3)
+    target = settings.targets["participant.1"]
+    assert (target.url, target.network, target.role) == ("https://node:5003/api/json-api", "mainnet", "observed")
+    assert (target.labels, target.timeout) == ({"team": "7", "zone": "eu"}, timedelta(milliseconds=500))
+    assert target.auth == BearerAuth(type="bearer", token_file=Path("/run/token"))
+    assert target.headers == {"X-Key": SecretStr("12"), "Y": SecretStr("b")}
+    [(name, schedule)] = target.schedules.items()
+    assert (name, schedule.interval, schedule.timeout) == ("offsets", timedelta(minutes=1), timedelta(minutes=2))
+    assert (schedule.stale_after, schedule.max_series) == (timedelta(hours=1), 3)
+    assert schedule.options == Lookback(lookback=5)
+
+
+def test_a_targets_own_settings_win_over_the_defaults_key_by_key(read: Read) -> None:
+    settings = read(
+        """
+        defaults:
+          network: testnet
+          timeout: 3s
+          labels: {team: x, zone: eu}
+          collectors:
+            health: {interval: 30s, timeout: 20s}
+            offsets: {options: {lookback: 7}}
+        targets:
+          a: {kind: ledger, url: http://a, network: mainnet, labels: {zone: us}, collectors: {health: {interval: 1m}}}
+          b: {kind: scan, url: http://b}
+        """
+    )
+    a, b = settings.targets["a"], settings.targets["b"]
+    assert (a.network, b.network) == ("mainnet", "testnet")
+    assert (a.timeout, b.timeout) == (timedelta(seconds=3), timedelta(seconds=3))
+    assert (a.labels, b.labels) == ({"team": "x", "zone": "us"}, {"team": "x", "zone": "eu"})
+    schedule = a.schedules["health"]
+    assert (schedule.interval, schedule.timeout) == (timedelta(minutes=1), timedelta(seconds=20))
+    assert a.schedules["offsets"].options == Lookback(lookback=7)
+    assert sorted(b.schedules) == ["features", "health"]
+
+
+def test_authorization_can_be_a_default(read: Read) -> None:
+    assert read(node() + "defaults: {auth: {type: bearer, token: t}}").targets["a"].auth.type == "bearer"
+
+
+def test_a_target_can_do_without_the_default_authorization(read: Read) -> None:
+    settings = read(node("auth: {type: none}") + "defaults: {auth: {type: bearer, token: t}}")
+    assert settings.targets["a"].auth == NoAuth()
+
+
+def test_a_targets_own_token_wins_over_the_default_one(read: Read) -> None:
+    settings = read(node("auth: {type: bearer, token: t}") + "defaults: {auth: {type: bearer, token_file: /t}}")
+    assert settings.targets["a"].auth == BearerAuth(type="bearer", token=SecretStr("t"))
+
+
+def test_a_collector_that_needs_an_option_is_off_until_it_has_it(read: Read) -> None:
+    assert list(read(node(kind="validator")).targets["a"].schedules) == ["health"]
+    target = read(node("collectors: {names: {options: {parties: [p]}}}", "validator")).targets["a"]
+    assert target.schedules["names"].options == Parties(parties=["p"])
+    assert target.schedules["names"].interval == timedelta(minutes=5)
+
+
+def test_it_may_get_the_option_from_the_defaults(read: Read) -> None:
+    text = "defaults: {collectors: {names: {options: {parties: [p]}}}}\n"
+    assert "names" in read(text + node(kind="validator")).targets["a"].schedules
+    assert "names" not in read(text + node()).targets["a"].schedules
+
+
+def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: Read) -> None:
+    one = read(node("collectors: {health: {interval: 1s}}")).targets["a"]
+    other = read(node("timeout: 10s")).targets["a"]
+    assert one.target == other.target
+    assert one != other
+    assert one.target != read(node("timeout: 11s")).targets["a"].target
+
+
+def test_numbers_are_fine_where_names_are_wanted(read: Read) -> None:
+    assert list(read("targets: {1: {kind: scan, url: 'http://node', network: 5}}").targets) == ["1"]
+
+
+def test_anchors_and_merge_keys_are_yaml(read: Read) -> None:
+    settings = read(
+        """
+        targets:
+          a: &a {kind: scan, url: http://a}
+          b: {<<: *a, url: http://b}
+          c: *a
+        """
+    )
+    assert {name: target.url for name, target in settings.targets.items()} == {
+        "a": "http://a",
+        "b": "http://b",
+        "c": "http://a",
+    }
+
+
+# What is refused
+
+
+def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
+    assert faults(
+        """
+        party_lables: short
+        budget: {rate: 0, rates: 1}
+        defaults:
+          kind: scan
+          timeout: 3
+          collectors:
+            helth: {}
+            offsets: {options: {lookbak: 3}}
+        targets:
+          a:
+            kind: ledger
+            url: ftp://node
+            urll: x
+            rol: own
+            auth: {type: bearer, token: x, tokenfile: y}
+            labels: {te-am: x}
+            collectors:
+              helth: {}
+              features: {}
+              health: {intervl: 15s, interval: 3, max_series: 0}
+              offsets: {options: {lookback: x}}
+          b: {kind: lager, url: node, network: []}
+          c: {kind: validator, collectors: {names: {interval: 3s}}}
+        """
+    ) == [
+        "exporter.yaml: budget.rate: input should be greater than 0",
+        "exporter.yaml: budget.rates: no such setting; did you mean rate?",
+        "exporter.yaml: party_lables: no such setting; did you mean party_labels?",
+        f"exporter.yaml: defaults.timeout: {NO_DURATION}",
+        "exporter.yaml: defaults.collectors.offsets.options.lookbak: no such setting; did you mean lookback?",
+        "exporter.yaml: defaults.collectors.helth: no such collector; did you mean health?",
+        "exporter.yaml: defaults.kind: belongs to each target, not here",
+        "exporter.yaml: targets.a.url: is no address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml: targets.a.labels.te-am: is no such name; "
+        "write letters, digits and underscores, no two to begin with",
+        "exporter.yaml: targets.a.auth.tokenfile: no such setting; did you mean token_file?",
+        f"exporter.yaml: targets.a.collectors.health.interval: {NO_DURATION}",
+        "exporter.yaml: targets.a.collectors.health.max_series: input should be greater than or equal to 1",
+        "exporter.yaml: targets.a.collectors.health.intervl: no such setting; did you mean interval?",
+        "exporter.yaml: targets.a.collectors.offsets.options.lookback: "
+        "input should be a valid integer, unable to parse string as an integer",
+        "exporter.yaml: targets.a.urll: no such setting; did you mean url?",
+        "exporter.yaml: targets.a.rol: no such setting; did you mean role?",
+        "exporter.yaml: targets.a.collectors.helth: no such collector; did you mean health?",
+        "exporter.yaml: targets.a.collectors.features: asks targets of kind scan, and this one's kind is ledger",
+        "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator",
+        "exporter.yaml: targets.b.url: is no address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml: targets.b.network: input should be a valid string",
+        "exporter.yaml: targets.c.url: is missing",
+        "exporter.yaml: targets.c.collectors.names.options: is missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", NO_TARGETS),
+        ("# nothing yet\n", NO_TARGETS),
+        ("targets: {}", NO_TARGETS),
+        ("targets: {a: }", "exporter.yaml: targets.a: is no mapping; write kind and url below it"),
+        ("targets: {a: [x]}", "exporter.yaml: targets.a: is no mapping; write kind and url below it"),
+        (
+            "targets: {a: {kind: [x], url: 'http://n'}}",
+            "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator",
+        ),
+        ("- targets", "exporter.yaml: holds no settings; begin with targets:"),
+        ("targets", "exporter.yaml: holds no settings; begin with targets:"),
+        ("a: 1\na: 2", "exporter.yaml, line 2: is not YAML: the key a stands twice"),
+        (
+            "targets:\n  a:\n    kind: scan\n    kind: scan\n",
+            "exporter.yaml, line 4: is not YAML: the key kind stands twice",
+        ),
+        ("targets: {1: {}, '1': {}}", "exporter.yaml, line 1: is not YAML: the key 1 stands twice"),
+        ("a: 1\n---\nb: 2", "exporter.yaml, line 2: is not YAML: but found another document"),
+        ("a:\n\tb: 1", "exporter.yaml, line 2: is not YAML: found character '\\t' that cannot start any token"),
+        (node("auth: {type: basic}"), "exporter.yaml: targets.a.auth: needs a type: none or bearer"),
+        (node("auth: {token: t}"), "exporter.yaml: targets.a.auth: needs a type: none or bearer"),
+        (
+            node("auth: {type: bearer}"),
+            "exporter.yaml: targets.a.auth: needs exactly one of token and token_file",
+        ),
+        (node("timeout: 15"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
+        (node("timeout: 1:30"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
+        (node("timeout: "), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
+        (node("network: true"), "exporter.yaml: targets.a.network: input should be a valid string"),
+        (
+            node("labels: {party: x}"),
+            f"exporter.yaml: targets.a.labels.party: {TAKEN}",
+        ),
+        (
+            node("collectors: {names: {options: {parties: [p]}}}"),
+            "exporter.yaml: targets.a.collectors.names: asks targets of kind validator, and this one's kind is ledger",
+        ),
+        (
+            node("collectors: {names: {}}", "validator"),
+            "exporter.yaml: targets.a.collectors.names.options: is missing",
+        ),
+        (
+            node("collectors: {health: {options: {x: 1}}}"),
+            "exporter.yaml: targets.a.collectors.health.options.x: no such setting",
+        ),
+        (
+            "targets: {a b: {kind: scan, url: 'http://n'}}",
+            "exporter.yaml: targets.a b: is no such name; write letters, digits and -_.: only",
+        ),
+    ],
+)
+def test_says_where_and_what_would_be_right(faults: Faults, text: str, fault: str) -> None:
+    assert faults(text) == [fault]
+
+
+def test_what_the_defaults_are_at_fault_for_is_said_once(faults: Faults) -> None:
+    targets = "targets: {a: {kind: scan, url: 'http://a'}, b: {kind: ledger, url: 'http://b', timeout: 3s}}\n"
+    assert faults(targets + "defaults: {timeout: 3}") == [f"exporter.yaml: defaults.timeout: {NO_DURATION}"]
+
+
+def test_all_targets_have_the_same_labels(faults: Faults) -> None:
+    assert faults(
+        """
+        targets:
+          a: {kind: scan, url: http://a, labels: {team: x, zone: eu}}
+          b: {kind: scan, url: http://b, labels: {team: y}}
+        """
+    ) == [
+        "exporter.yaml: targets.b.labels: the label zone is missing; other targets have it, and all need the same names"
+    ]
+
+
+def test_labels_may_come_from_the_defaults(read: Read) -> None:
+    assert read(node("labels: {team: x}") + "defaults: {labels: {zone: eu}}").targets["a"].labels == {
+        "zone": "eu",
+        "team": "x",
+    }
+
+
+def test_a_misspelt_collector_of_another_kind_is_told_as_such(faults: Faults) -> None:
+    assert faults(node("collectors: {feature: {}}", "scan")) == [
+        "exporter.yaml: targets.a.collectors.feature: no such collector; did you mean features?"
+    ]
+
+
+def test_a_target_that_is_authorized_twice_is_refused(faults: Faults) -> None:
+    assert faults(node("auth: {type: bearer, token: t}, headers: {Authorization: Basic x}")) == [
+        "exporter.yaml: targets.a: is authorized in two ways; "
+        "keep one of auth, a user in the url, the header Authorization"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "fault"),
+    [
+        ("team: team", "targets.a.team: no such setting"),
+        ("ledger: x", "targets.a.ledger: no such setting; did you mean headers?"),
+        ("timeout: timeout", f"targets.a.timeout: {NO_DURATION}"),
+        ("role: role", "targets.a.role: input should be 'own' or 'observed'"),
+        ("auth: {type: bearer, token: t, bearer: x}", "targets.a.auth.bearer: no such setting"),
+    ],
+)
+def test_a_key_that_is_also_a_value_is_found_all_the_same(faults: Faults, said: str, fault: str) -> None:
+    assert faults(node(said)) == [f"exporter.yaml: {fault}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        node("collectors: {health: }"),
+        node("auth: "),
+        node() + "defaults:",
+        node() + "budget:",
+        "targets: [a]",
+    ],
+)
+def test_a_section_without_content_is_told_in_words_of_yaml(faults: Faults, text: str) -> None:
+    assert not [fault for fault in faults(text) if "dictionary" in fault or "instance of" in fault]
+
+
+# Files that are none
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "none.yaml"
+    with pytest.raises(WrongConfiguration) as refused:
+        load(path, QUESTIONS)
+    assert refused.value.faults == (
+        f"{path}: cannot be read (No such file or directory); name the file with --config.file",
+    )
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(WrongConfiguration) as refused:
+        load(tmp_path, QUESTIONS)
+    assert refused.value.faults == (f"{tmp_path}: cannot be read (Is a directory); name the file with --config.file",)
+
+
+def test_a_file_of_other_bytes_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "exporter.yaml"
+    path.write_bytes(b"targets: \xff\xfe")
+    with pytest.raises(WrongConfiguration) as refused:
+        load(path, QUESTIONS)
+    assert refused.value.faults == (f"{path}: is not UTF-8 text",)
+
+
+def bomb(levels: int) -> str:
+    lines = ["x0: &x0 {k: v}"]
+    for level in range(1, levels):
+        lines.append(f"x{level}: &x{level} {{" + ", ".join(f"k{key}: *x{level - 1}" for key in range(9)) + "}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: [",
+        "a: {",
+        "a: 'b",
+        "a: *b",
+        "a: &a {k: *a}",
+        "targets: &a {a: *a}",
+        "defaults: &a {collectors: *a}",
+        "a: !foo x",
+        "a: !!python/object/apply:os.system [id]",
+        "a: !!python/name:os.system x",
+        "a: !!binary é",
+        "!!set {a, b}",
+        "targets: !!set {a, b}",
+        "targets: !!omap [a: {}]",
+        "a: =",
+        "<<: [1]",
+        "a: {<<: {x: 1}, <<: {y: 2}}",
+        "[" * 500,
+        "{a: " * 500,
+        bomb(12),
+        "%YAML 3.0\n---\na: 1",
+        'a: "\0"',
+        "\ufefftargets: {}",
+        "a\u2028b: 1",
+        "targets: [[a]]",
+        "targets: text",
+        "targets: false",
+        "targets: {null: {}}",
+        "targets: {2020-01-01: {}}",
+        "targets: {'': {}}",
+        "model_config: 1",
+        "_x: 1",
+        node() + "defaults: [a]",
+        node() + "defaults: {1: 2}",
+        node() + "defaults: {collectors: {1: 2}}",
+        node() + "budget: [1]",
+        node() + "budget: {rate: .nan}",
+        node() + "aliases: [1]",
+        node() + "party_labels: [full]",
+    ],
+    ids=lambda text: repr(text[:30]),
+)
+def test_whatever_was_written_is_answered_in_sentences(faults: Faults, text: str) -> None:
+    assert all(fault.startswith(("exporter.yaml: ", "exporter.yaml, line ")) for fault in faults(text))
+
+
+ODD = [
+    "model_fields: 1, schedules: 2, target: 3",
+    "collectors: {model_fields: {}, copy: {}}",
+    "collectors: {1: {}}",
+    "collectors: [health]",
+    "collectors: {health: true}",
+    "collectors: {health: {max_series: .inf}}",
+    "collectors: {health: {max_series: 1e400}}",
+    "headers: {true: x}",
+    "labels: {'[key]': x}",
+    "auth: {type: {a: b}}",
+    "auth: [bearer]",
+    "timeout: {a: b}",
+]
+
+
+def test_each_odd_target_is_answered_in_sentences(faults: Faults) -> None:
+    told = faults(nodes(ODD))
+    for number in range(len(ODD)):
+        assert any(fault.startswith(f"exporter.yaml: targets.t{number}.") for fault in told), ODD[number]
+
+
+@pytest.mark.parametrize("text", ["? [a, b]\n: 1", "{[a]: 1}", "targets: {{a: b}: {}}", "a: !!map [b]"])
+def test_a_key_that_is_no_scalar_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
+    assert faults(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: " + "9" * 5000,
+        "a: 2020-99-99",
+        "a: 0x_",
+        "a: !!int x",
+        "a: !!int ''",
+        "a: !!float x",
+        "a: !!bool x",
+        "a: !!timestamp x",
+    ],
+    ids=lambda text: repr(text[:30]),
+)
+def test_a_value_that_yaml_cannot_make_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
+    assert faults(text)
+
+
+@pytest.mark.parametrize("text", [node() + "1: 2", node() + "on: 2"])
+def test_a_key_at_the_top_that_is_no_text_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
+    assert len(faults(text)) == 1
+
+
+@pytest.mark.parametrize("text", ["targets: 3", "targets: true"])
+def test_targets_that_are_a_number_are_answered_in_a_sentence(faults: Faults, text: str) -> None:
+    assert faults(text)
+
+
+def test_mappings_that_hold_themselves_are_answered_in_a_sentence(faults: Faults) -> None:
+    assert faults("defaults: {labels: &a {x: *a}}\n" + node("labels: &b {x: *b}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'"a\nforged": 1',
+        r'targets: {"a\nforged": {}}',
+        r'targets: {"a\L": {}}',
+        r'"a\e[2J": 1',
+        r'{"a\nb": 1, "a\nb": 2}',
+    ],
+)
+def test_a_key_can_forge_no_fault(faults: Faults, text: str) -> None:
+    assert all(fault.isprintable() for fault in faults(text))
+
+
+@pytest.mark.parametrize("said", [r'network: "\ud800"', r'labels: {team: "\ud800"}'])
+def test_a_label_that_no_page_can_hold_is_refused(faults: Faults, said: str) -> None:
+    assert len(faults(node(said))) == 1
+
+
+# The environment
+
+
+def test_the_environment_is_laid_over_the_file(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3s")
+    monkeypatch.setenv(PREFIX + "TARGETS__A__LABELS__ZONE", "eu")
+    monkeypatch.setenv(PREFIX + "TARGETS__A__COLLECTORS__OFFSETS__OPTIONS__LOOKBACK", "5")
+    monkeypatch.setenv(PREFIX + "DEFAULTS__NETWORK", "testnet")
+    monkeypatch.setenv(PREFIX + "BUDGET__BURST", "4")
+    monkeypatch.setenv(PREFIX + "PARTY_LABELS", "short")
+    monkeypatch.setenv(PREFIX + "ALIASES", '{"alice::12": "alice"}')
+    settings = read(node("timeout: 9s, labels: {team: x}"))
+    target = settings.targets["a"]
+    assert (target.timeout, target.network) == (timedelta(seconds=3), "testnet")
+    assert target.labels == {"team": "x", "zone": "eu"}
+    assert target.schedules["offsets"].options == Lookback(lookback=5)
+    assert (settings.budget, settings.party_labels) == (Budget(rate=5, burst=4), "short")
+    assert settings.aliases == {"alice::12": "alice"}
+
+
+def test_the_environment_mends_what_the_file_has_wrong(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3s")
+    assert read(node("timeout: 9")).targets["a"].timeout == timedelta(seconds=3)
+
+
+def test_the_environment_alone_is_enough(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__MAIN__KIND", "validator")
+    monkeypatch.setenv(PREFIX + "TARGETS__MAIN__URL", "http://node")
+    monkeypatch.setenv(PREFIX + "TARGETS__MAIN__COLLECTORS", '{"names": {"options": {"parties": ["p"]}}}')
+    assert sorted(read("").targets["main"].schedules) == ["health", "names"]
+
+
+def test_a_whole_mapping_may_be_written_as_json(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS", '{"b": {"kind": "scan", "url": "http://b"}}')
+    assert sorted(read(node()).targets) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["MY_NODE_1", "my-node-1"])
+def test_a_target_is_found_by_what_a_shell_can_write(read: Read, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"{PREFIX}TARGETS__{name}__AUTH", f'{{"type": "bearer", "token": "{SECRET}"}}')
+    settings = read("targets: {My-node_1: {kind: scan, url: 'http://node'}}")
+    assert list(settings.targets) == ["My-node_1"]
+    assert settings.targets["My-node_1"].auth == BearerAuth(type="bearer", token=SecretStr(SECRET))
+
+
+def test_lower_case_names_count_as_well(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("canton_exporter_targets__a__timeout", "3s")
+    assert read(node()).targets["a"].timeout == timedelta(seconds=3)
+
+
+def test_what_kubernetes_injects_is_passed_over(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PORT", "PORT_10066_TCP", "PORT_10066_TCP_ADDR", "SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP"):
+        monkeypatch.setenv(PREFIX + name, "tcp://10.0.0.1:10066")
+    assert read(node())
+
+
+def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "LOG__LEVEL", "debug")
+    monkeypatch.setenv("CANTON_TARGETS", "x")
+    monkeypatch.setenv("TARGETS", "x")
+    assert read(node())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fault"),
+    [
+        ("PARTY_LABLES", "x", "PARTY_LABLES: no such setting; did you mean CANTON_EXPORTER_PARTY_LABELS?"),
+        ("LOG__LEVLE", "x", "LOG__LEVLE: no such setting; did you mean CANTON_EXPORTER_LOG__LEVEL?"),
+        ("party_lables", "x", "party_lables: no such setting; did you mean CANTON_EXPORTER_PARTY_LABELS?"),
+        ("PARTY_LABELS", "x", "PARTY_LABELS: input should be 'full' or 'short'"),
+        ("TARGETS__A__TIMEOT", "3s", "TARGETS__A__TIMEOT: no such setting; did you mean timeout?"),
+        ("TARGETS__A__TIMEOUT", "3", f"TARGETS__A__TIMEOUT: {NO_DURATION}"),
+        ("DEFAULTS__TIMEOUT", "3", f"DEFAULTS__TIMEOUT: {NO_DURATION}"),
+        ("BUDGET__RATES", "3", "BUDGET__RATES: no such setting; did you mean rate?"),
+        ("TARGETS__A__LABELS__PARTY", "x", f"TARGETS__A__LABELS__PARTY: {TAKEN}"),
+        (
+            "TARGETS__A__COLLECTORS__HELTH",
+            "{}",
+            "TARGETS__A__COLLECTORS__HELTH: no such collector; did you mean health?",
+        ),
+        (
+            "TARGETS",
+            f"{{{SECRET}",
+            "TARGETS: is no JSON; write a mapping as JSON, or its keys apart with __",
+        ),
+    ],
+)
+def test_a_fault_of_the_environment_names_the_variable(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str, fault: str
+) -> None:
+    monkeypatch.setenv(PREFIX + name, text)
+    assert faults(node()) == [f"environment variable {PREFIX}{fault}"]
+
+
+def test_no_variable_is_meant_where_none_is_near(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "QQQ", "x")
+    assert faults(node()) == [f"environment variable {PREFIX}QQQ: no such setting"]
+
+
+def test_faults_of_file_and_environment_are_told_together(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "BUDGE", "x")
+    monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
+    assert faults(node("role: x")) == [
+        f"environment variable {PREFIX}BUDGE: no such setting; did you mean {PREFIX}BUDGET?",
+        "exporter.yaml: targets.a.role: input should be 'own' or 'observed'",
+        f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("", "x"),
+        ("_", "x"),
+        ("TARGETS__", "x"),
+        ("TARGETS", ""),
+        ("TARGETS", "3"),
+        ("TARGETS", "[]"),
+        ("TARGETS__A", "x"),
+        ("TARGETS__A__B__C__D", "x"),
+        ("TARGETS__A__COLLECTORS", "null"),
+        ("TARGETS__A__COLLECTORS__HEALTH", "[1]"),
+        ("TARGETS__A__TIMEOUT__X", "3s"),
+        ("TARGETS__A__MAX", "9" * 5000),
+        ("TARGETS", "9" * 5000),
+        ("DEFAULTS", "3"),
+        ("BUDGET", "3"),
+        ("BUDGET", "{"),
+        ("ALIASES", "[1]"),
+        ("MODEL_CONFIG", "x"),
+        ("SERVICE", "x"),
+    ],
+)
+def test_whatever_the_environment_holds_is_answered_in_sentences(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setenv(PREFIX + name, text)
+    assert faults(node())
+
+
+@pytest.mark.parametrize("name", ["TARGETS", "TARGETS__A__NETWORK"])
+def test_json_without_end_is_answered_in_a_sentence(faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(PREFIX + name, "[" * 100_000)
+    assert faults(node())
+
+
+def test_a_variable_that_spoils_what_the_file_has_right_is_named(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
+    assert faults(node("timeout: 3s")) == [f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}"]
+
+
+def test_a_variable_is_named_as_it_was_set(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__MY_NODE__TIMEOUT", "3")
+    assert faults("targets: {my-node: {kind: scan, url: 'http://node'}}") == [
+        f"environment variable {PREFIX}TARGETS__MY_NODE__TIMEOUT: {NO_DURATION}"
+    ]
+
+
+@pytest.mark.parametrize("text", ["1e5", "true", "null", '"quoted"'])
+def test_a_token_from_the_environment_is_taken_as_it_is(read: Read, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A__AUTH__TYPE", "bearer")
+    monkeypatch.setenv(PREFIX + "TARGETS__A__AUTH__TOKEN", text)
+    assert read(node()).targets["a"].auth == BearerAuth(type="bearer", token=SecretStr(text))
+
+
+def test_a_variable_that_may_mean_two_targets_is_refused(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A_B__TIMEOUT", "3s")
+    assert faults("targets: {a-b: {kind: scan, url: 'http://a'}, a_b: {kind: scan, url: 'http://b'}}")
+
+
+# Secrets
+
+
+LEAKS = [
+    f"url2: 'http://me:{SECRET}@node'",
+    f"headers: {{X-Key: [{SECRET}]}}",
+    f'headers: {{X-Key: "{SECRET}\\n"}}',
+    f"headers: [{SECRET}]",
+    f"headers: {SECRET}",
+    f"auth: {SECRET}",
+    f"auth: {{type: {SECRET}}}",
+    f"auth: {{type: bearer, token: {{a: {SECRET}}}}}",
+    f'auth: {{type: bearer, token: "{SECRET}\\n"}}',
+    f"auth: {{type: bearer, token: {SECRET}, token_file: x}}",
+    f"auth: {{type: none, token: {SECRET}}}",
+    f"aut: {{token: {SECRET}}}",
+    f"network: [{SECRET}]",
+    f"timeout: {SECRET}",
+]
+
+
+def test_no_fault_repeats_what_may_be_a_secret(faults: Faults) -> None:
+    told = faults(nodes(LEAKS))
+    assert SECRET not in repr(told)
+    for number in range(len(LEAKS)):
+        assert any(fault.startswith(f"exporter.yaml: targets.t{number}.") for fault in told), LEAKS[number]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        f"auth: {{type: bearer, token: '{SECRET}",
+        f"auth: {{type: bearer, token: {SECRET}: x: y}}",
+    ],
+)
+def test_no_fault_of_the_writing_repeats_what_may_be_a_secret(faults: Faults, said: str) -> None:
+    assert SECRET not in repr(faults(node(said)))
+
+
+@pytest.mark.parametrize("text", [f"!{SECRET}", f"*{SECRET}"])
+def test_a_secret_that_was_not_quoted_is_not_repeated(faults: Faults, text: str) -> None:
+    assert SECRET not in repr(faults(node(f"auth: {{type: bearer, token: {text} }}")))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("TARGETS", f'{{"a": "{SECRET}'),
+        ("TARGETS__A", SECRET),
+        ("TARGETS__A__AUTH", SECRET),
+        ("TARGETS__A__AUTH", f'{{"type": "bearer", "token": "{SECRET}"'),
+        ("TARGETS__A__AUTH__TOKEN", SECRET),
+        ("TARGETS__A__HEADERS", f'{{"X-Key": "{SECRET}"'),
+        ("TARGETS__A__URL", f"ftp://me:{SECRET}@node"),
+    ],
+)
+def test_no_fault_repeats_a_secret_of_the_environment(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setenv(PREFIX + name, text)
+    assert SECRET not in repr(faults(node()))
+
+
+def test_settings_do_not_show_secrets(read: Read) -> None:
+    settings = read(node(f"auth: {{type: bearer, token: {SECRET}}}, headers: {{X-Key: {SECRET}}}"))
+    assert SECRET not in repr(settings)
+    assert SECRET not in repr(settings.targets["a"].target)
+
+
+# How sources are put together
+
+
+def test_merging_lays_mappings_over_each_other_and_takes_the_rest_whole() -> None:
+    below = {"a": {"x": 1, "y": {"z": 1}}, "b": [1, 2], "c": {"x": 1}, "d": 1}
+    above = {"a": {"y": {"w": 2}}, "b": [3], "c": None, "d": {"x": 1}, "e": 5}
+    assert merge(below, above) == {
+        "a": {"x": 1, "y": {"z": 1, "w": 2}},
+        "b": [3],
+        "c": None,
+        "d": {"x": 1},
+        "e": 5,
+    }
+    assert below["a"] == {"x": 1, "y": {"z": 1}}
+    assert above["a"] == {"y": {"w": 2}}
+
+
+@pytest.mark.parametrize(
+    ("place", "is_there"),
+    [((), True), (("a",), True), (("a", "b"), True), (("a", "c"), False), (("a", "b", "c"), False)],
+)
+def test_knows_what_a_tree_holds(place: tuple[str, ...], is_there: bool) -> None:
+    assert holds({"a": {"b": None}}, place) is is_there
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("helth", "; did you mean health?"), ("health", ""), ("q", ""), ("", "")],
+)
+def test_names_the_nearest_neighbour_if_one_is_near(key: str, said: str) -> None:
+    assert nearest(key, ["health", "offsets"]) == said
