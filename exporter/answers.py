@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import Annotated, TypeVar
 
 import msgspec
@@ -45,7 +46,9 @@ def check(reply: Reply) -> Reply:
     if status in (401, 403):
         raise Unauthorized(said, status, code)
     if status == 429:
-        raise Limited(said, status, code)
+        limited = Limited(said, status, code)
+        limited.pause = read_retry_after(reply)
+        raise limited
     if status == 413:
         raise TooLarge(said, status, code)
     if html:
@@ -55,6 +58,17 @@ def check(reply: Reply) -> Reply:
     if status in (404, 405, 501) or code == "DEPRECATED_API_DISABLED":
         raise Unsupported(said)
     raise Refused(said, status, code)
+
+
+def read_retry_after(reply: Reply) -> float:
+    """Return how many seconds the node wants to be left alone; one, if it does not say."""
+    text = reply.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return max(1.0, float(text[:9]))
+    try:
+        return max(1.0, parsedate_to_datetime(text).timestamp() - reply.answered)
+    except (ValueError, OverflowError):
+        return 1.0
 
 
 def says_no_entry(reply: Reply) -> bool:

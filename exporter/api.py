@@ -1,7 +1,8 @@
 """One node for one run: a question goes in, a typed answer comes out, or one of our errors."""
 
+import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import quote
@@ -12,7 +13,7 @@ from exporter.answers import check, decode, says_no_entry
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
-from exporter.errors import Failed, Malformed, TimedOut, Unsupported
+from exporter.errors import Failed, Malformed, TimedOut, Unsupported, worst
 from exporter.settings import Kind
 from exporter.transport import Question, Reply, Transport
 
@@ -39,14 +40,26 @@ class Request(NamedTuple):
 SHOWN_REQUESTS = 50
 KNOCK_BYTES = 2**16
 """An answer to a probe of health has nothing to say at length."""
+PATIENCE = (1, 4, 16)
+"""By how much the pauses before asking for a page again grow."""
 NOTHING: Mapping[str, str] = {}
 
 
 class Node:
     """One node for one run, which ends at `deadline` (monotonic seconds)."""
 
-    def __init__(self, kind: Kind, transport: Transport, auth: Auth, clock: Clock, deadline: float) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        transport: Transport,
+        auth: Auth,
+        clock: Clock,
+        deadline: float,
+        *,
+        share: Share = Share.WHOLE,
+    ) -> None:
         self.kind = kind
+        self._share = share
         self._transport = transport
         self._auth = auth
         self._clock = clock
@@ -77,9 +90,14 @@ class Node:
         """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
         return decode(check(await self._ask(question("POST", route, fill, query, body))), answer)
 
-    async def find(self, route: str, answer: type[T], *, query: Mapping[str, str] = NOTHING, **fill: str) -> T | None:
-        """GET an entry that need not be there: a 404 in the API's own error form is None, and that is an answer."""
-        reply = await self._ask(question("GET", route, fill, query))
+    async def find(
+        self, route: str, answer: type[T], body: object = None, *, query: Mapping[str, str] = NOTHING, **fill: str
+    ) -> T | None:
+        """Ask for an entry that need not be there: a 404 in the API's own error form is None, and that is an answer.
+
+        A GET, or with a body a POST.
+        """
+        reply = await self._ask(question("GET" if body is None else "POST", route, fill, query, body))
         return None if says_no_entry(reply) else decode(check(reply), answer)
 
     async def first(self, *ways: Callable[[], Awaitable[T]]) -> T:
@@ -92,19 +110,34 @@ class Node:
                 lacks.append(str(error))
         raise Unsupported("; ".join(lacks))
 
+    async def together(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
+        """Return the answers of questions asked side by side, at most `at_once` at a time; one that fails ends all."""
+        turns = asyncio.Semaphore(at_once)
+
+        async def take_turn(way: Callable[[], Awaitable[T]]) -> T:
+            async with turns:
+                return await way()
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(take_turn(way)) for way in ways]
+        except ExceptionGroup as failures:
+            raise worst(failures) from failures
+        return [task.result() for task in tasks]
+
     async def pages(
         self, route: str, answer: type[P], body: Callable[[str | int | None], object], **fill: str
-    ) -> AsyncIterator[P]:
+    ) -> AsyncGenerator[P, None]:
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
-        Pages take at most half of the host's budget. Raises Malformed if the tokens go round in a circle.
+        Pages take at most half of the host's budget. One that fails for a moment is asked for again: a count of an hour
+        must not end with it. Raises Malformed if the tokens go round in a circle.
         """
         token: str | int | None = None
         mark: str | int | None = None
         count, mark_at = 0, 1
         while True:
-            reply = await self._ask(question("POST", route, fill, NOTHING, body(token)), Share.HALF)
-            page = decode(check(reply), answer)
+            page = decode(await self._persist(question("POST", route, fill, NOTHING, body(token))), answer)
             yield page
             token = page.next_page_token
             if token is None or token == "":
@@ -129,8 +162,21 @@ class Node:
             reply = await self._exchange(asked, None, Share.NONE)
         return reply
 
-    async def _ask(self, asked: Question, share: Share = Share.WHOLE) -> Reply:
+    async def _persist(self, asked: Question) -> Reply:
+        """Ask for a page, and again after a pause if that may help, as long as there is time."""
+        for longer in PATIENCE:
+            try:
+                return check(await self._ask(asked, Share.HALF))
+            except Failed as failure:
+                pause = None if failure.pause is None else failure.pause * longer
+                if pause is None or pause > self.time_left() - self._reserve:
+                    raise
+                await asyncio.sleep(pause)
+        return check(await self._ask(asked, Share.HALF))
+
+    async def _ask(self, asked: Question, share: Share | None = None) -> Reply:
         """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
+        share = share or self._share
         token = await self._auth.token()
         reply = await self._exchange(asked, token, share)
         if reply.status == 401 and token is not None:

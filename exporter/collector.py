@@ -1,12 +1,13 @@
 """What a collector is: an async function that asks one node one question and yields samples."""
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from exporter.api import Node
+from exporter.budget import Share
 from exporter.metric import Metric, Sample
 from exporter.settings import Kind, Strict
 
@@ -34,9 +35,13 @@ class Yielded:
     """What a run yielded, raw: before labels, short names and caps. A collector gets its last good run's back."""
 
     def __init__(self, items: "Iterable[Sample | Noted[Any]]" = ()) -> None:
-        items = tuple(items)
-        self.samples = tuple(item for item in items if isinstance(item, Sample))
-        self._notes = {item.note: item.value for item in items if isinstance(item, Noted)}
+        self._items = tuple(items)
+        self.samples = tuple(item for item in self._items if isinstance(item, Sample))
+        self._notes = {item.note: item.value for item in self._items if isinstance(item, Noted)}
+
+    def __iter__(self) -> "Iterator[Sample | Noted[Any]]":
+        """Give everything again: what a collector with nothing new yields."""
+        return iter(self._items)
 
     def note(self, note: Note[V]) -> V | None:
         value: V | None = self._notes.get(note)
@@ -59,6 +64,8 @@ class Collector(Generic[O]):
     options: type[O]
     interval: timedelta
     timeout: timedelta
+    share: Share
+    """What its requests may take of a host's budget."""
     doc: str
     """Its module's docstring: what it is for, then the lines `Asks:`, `Needs:` and `Costs:`."""
 
@@ -67,13 +74,14 @@ def collector(
     *kinds: Kind,
     interval: timedelta,
     timeout: timedelta,
+    share: Share = Share.WHOLE,
     options: type[O] = Strict,  # type: ignore[assignment]
 ) -> Callable[[Callable[[Node, O, Yielded], Yields]], Collector[O]]:
-    """Make a function a collector of the given kinds of target, named after its function."""
+    """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget."""
 
     def make(ask: Callable[[Node, O, Yielded], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
-        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, doc)
+        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, doc)
 
     return make
 

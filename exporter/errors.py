@@ -8,18 +8,22 @@ class Failed(Exception):
     """A question that got no answer; `reason` is the label value operators see in canton_collector_failures_total."""
 
     reason: ClassVar[str]
+    pause: float | None = None
+    """After how many seconds asking again may help; None where it will not."""
 
 
 class Unreachable(Failed):
     """No whole answer came: no name, no connection, no TLS, or a connection cut short."""
 
     reason = "unreachable"
+    pause = 1.0
 
 
 class TimedOut(Failed):
     """No answer within the request's or the run's time."""
 
     reason = "timeout"
+    pause = 1.0
 
 
 class Malformed(Failed):
@@ -40,6 +44,7 @@ class Refused(Failed):
         super().__init__(message)
         self.status = status
         self.code = code
+        self.pause = 1.0 if status in (502, 503, 504) else None
 
 
 class Unauthorized(Refused):
@@ -49,7 +54,7 @@ class Unauthorized(Refused):
 
 
 class Limited(Refused):
-    """429: the node asks us to be slower."""
+    """429: the node asks us to be slower; `pause` is how long it wants to be left alone."""
 
     reason = "limited"
 
@@ -66,6 +71,12 @@ class Unsupported(Exception):
 
 BUG = "bug"
 REASONS = (*(kind.reason for kind in (Unreachable, TimedOut, Unauthorized, Refused, Malformed, Limited, TooLarge)), BUG)
+
+
+def worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the one exception that tells most of questions asked side by side: a bug, else a failure, else a lack."""
+    inner = (worst(each) if isinstance(each, BaseExceptionGroup) else each for each in failures.exceptions)
+    return min(inner, key=lambda each: 2 if isinstance(each, Unsupported) else isinstance(each, Failed))
 
 
 class WrongConfiguration(Exception):

@@ -13,7 +13,7 @@ from exporter.auth import Auth
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded
 from exporter.durations import write_duration
-from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported
+from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported, worst
 from exporter.metric import Sample
 from exporter.settings import Schedule, Target
 from exporter.transport import Transport
@@ -76,7 +76,7 @@ async def run(
     """
     started = clock.monotonic()
     limit = watch.schedule.timeout.total_seconds()
-    node = Node(watch.target.kind, transport, auth, clock, started + limit)
+    node = Node(watch.target.kind, transport, auth, clock, started + limit, share=watch.collector.share)
     outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", Yielded()
     try:
         async with asyncio.timeout(limit):
@@ -102,8 +102,8 @@ async def run(
 def verdict(exception: BaseException, watch: Watch) -> tuple[Outcome, str | None, str]:
     """Return what an exception makes of a run: its outcome, the reason as a label, and a sentence."""
     match exception:
-        case BaseExceptionGroup(exceptions=[first, *_]):  # of questions asked side by side the first failure tells
-            return verdict(first, watch)
+        case BaseExceptionGroup():
+            return verdict(worst(exception), watch)
         case Unsupported():
             return Outcome.UNSUPPORTED, None, str(exception)
         case Failed():

@@ -166,7 +166,7 @@ class Schedule(Strict):
     timeout: Duration
     """How long one run may take; a run may outlast its interval, two never overlap."""
     stale_after: Duration | None = None
-    """How long the last good values are shown when runs fail; by default 3 intervals, or one and a run's timeout."""
+    """How long values are shown after their run; by default 3 intervals, or an interval and a timeout if longer."""
     max_series: int = Field(default=500, ge=1)
     """How many series it may have; the known ones stay, new ones past this are dropped and counted."""
     options: Strict = Strict()

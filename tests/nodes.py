@@ -3,9 +3,11 @@
 import asyncio
 import json
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from aiohttp import web
@@ -34,15 +36,17 @@ class TestNode:
     requests: list[web.Request] = field(default_factory=list)
     instead: Told | None = None
     """When set, the answer to everything."""
+    lenient: bool = False
+    """Whether answers that are never asked for are no fault."""
     silent: bool = False
     """Whether it takes every question and never answers."""
     url: str = ""
 
-    def get(self, path: str, **answer: Any) -> None:
+    def get(self, path: str, /, **answer: Any) -> None:
         """Tell the answer to a GET: `answers` (JSON), or `status`, `body` (bytes), `headers`."""
         self._tell("GET", path, "", made(**answer))
 
-    def post(self, path: str, body: object, **answer: Any) -> None:
+    def post(self, path: str, body: object, /, **answer: Any) -> None:
         """Tell the answer to a POST with a JSON body; otherwise as `get`. Telling again replaces."""
         self._tell("POST", path, json.dumps(body, sort_keys=True), made(**answer))
 
@@ -84,7 +88,7 @@ class TestNode:
         """Fail if anything else was asked, or anything told was never asked for."""
         assert not self.unexpected, f"asked for what nobody told: {self.unexpected}"
         never = [key for key, told in self.told.items() if not told.asked]
-        assert not never or self.instead or self.silent, f"never asked for: {never}"
+        assert not never or self.lenient or self.instead or self.silent, f"never asked for: {never}"
 
 
 def made(
@@ -93,3 +97,49 @@ def made(
     if body is None:
         return Told(status, json.dumps(answers).encode(), {"Content-Type": "application/json", **(headers or {})})
     return Told(status, body, headers or {})
+
+
+class RawNode:
+    """Says exactly these bytes to whoever asks and hangs up, or stays on the line: for what no web server would say.
+
+    `async with RawNode(b"...") as node` listens while the block lasts. What it says is taken piece by piece, so an
+    endless iterator is an endless answer.
+    """
+
+    def __init__(self, *pieces: bytes, endless: Iterable[bytes] = (), stays: bool = False) -> None:
+        self._pieces, self._endless, self._stays = pieces, endless, stays
+        self._writers: list[asyncio.StreamWriter] = []
+        self._tasks: list[asyncio.Task[Any]] = []
+        self.asked = asyncio.Event()
+        """Set as soon as anybody asked anything."""
+        self.sent = 0
+        """How many bytes were taken from it."""
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._answer, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for writer in self._writers:
+            writer.close()
+        await asyncio.gather(*self._tasks)
+        await self._server.wait_closed()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if task := asyncio.current_task():
+            self._tasks.append(task)
+        self._writers.append(writer)
+        with suppress(ConnectionError):
+            if not await reader.read(65536):
+                return
+            self.asked.set()
+            for piece in chain(self._pieces, self._endless):
+                writer.write(piece)
+                await writer.drain()
+                self.sent += len(piece)
+            if self._stays:
+                await reader.read()
+        writer.close()

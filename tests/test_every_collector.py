@@ -33,6 +33,12 @@ def structs(collector: Collector[Any]) -> Iterator[type[Struct]]:
             yield value
 
 
+@pytest.fixture(autouse=True)
+def lenient(node: TestNode) -> None:
+    """A collector that remembers asks another question in its second run than in its first."""
+    node.lenient = True
+
+
 each = pytest.mark.parametrize("collector", COLLECTORS, ids=lambda collector: collector.name)
 each_asking = pytest.mark.parametrize("collector", ASKING, ids=lambda collector: collector.name)
 

@@ -88,7 +88,8 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 async def test_every_collector_of_its_kind_watches_a_target(start: Start) -> None:
-    fleet = start({"a": ledger(), "b": {"kind": "scan", "url": "http://127.0.0.1:9"}})
+    asked = [discover()[name] for name in ("health", "ledger_offsets", "feature_support")]
+    fleet = start({"a": ledger(), "b": {"kind": "scan", "url": "http://127.0.0.1:9"}}, *asked)
     assert {standing.watch.key for standing in fleet.standings()} == {
         "a/health",
         "a/ledger_offsets",
@@ -118,7 +119,8 @@ async def test_the_schedule_is_the_configured_one_and_runs_never_overlap(start: 
 
 
 async def test_a_collector_that_is_switched_off_does_not_watch(start: Start) -> None:
-    fleet = start({"a": ledger(collectors={"health": {"enabled": False}})})
+    asked = [discover()[name] for name in ("health", "ledger_offsets")]
+    fleet = start({"a": ledger(collectors={"health": {"enabled": False}})}, *asked)
     assert [standing.watch.collector.name for standing in fleet.standings()] == ["ledger_offsets"]
 
 

@@ -5,9 +5,9 @@ Needs: no token. One at hand is sent, since a proxy may want it; nothing is wait
 Costs: two small requests a run, outside the request budget.
 """
 
-import asyncio
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import partial
 
 from exporter.answers import check
 from exporter.api import Node
@@ -35,9 +35,7 @@ CERTIFICATE_EXPIRY = Metric(
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
-    async with asyncio.TaskGroup() as asked:
-        livez, readyz = (asked.create_task(knock(node, route)) for route in ("/livez", "/readyz"))
-    live, ready = livez.result(), readyz.result()
+    live, ready = await node.together(partial(knock, node, route) for route in ("/livez", "/readyz"))
     up = verdict(live)
     if up is None:
         version = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")

@@ -69,12 +69,13 @@ def test_a_page_is_packed_only_for_who_can_unpack_it(accept: str, takes: bool) -
 
 
 Open = Callable[..., Any]
+COLLECTORS = {name: discover()[name] for name in ("feature_support", "health", "ledger_offsets")}
 
 
 @pytest.fixture
 async def open_site(node: TestNode) -> AsyncIterator[Open]:
     """Return a function that serves a site with two targets, and gives a client of it."""
-    fleet = Fleet(discover(), Budgets(), Clock())
+    fleet = Fleet(COLLECTORS, Budgets(), Clock())
     pages = Pages(Clock())
     clients: list[TestClient[Any, Any]] = []
 
@@ -83,7 +84,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
             "participant": {"kind": "ledger", "url": node.url},
             "scan": {"kind": "scan", "url": node.url},
         }
-        settings, faults = check({"targets": targets}, discover())
+        settings, faults = check({"targets": targets}, COLLECTORS)
         assert settings is not None, faults
         fleet.start(settings)
         fleet.scheduler.pause()
