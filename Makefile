@@ -3,7 +3,7 @@ CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check lint types docs lock package clean
+.PHONY: help demo run test check lint types docs bench lock package clean
 
 help: ## Say what can be made
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
@@ -28,6 +28,9 @@ types: .venv/installed ## Check types
 
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
 	@.venv/bin/python docs/generate.py
+
+bench: .venv/installed ## Measure speed, as ratios within one run
+	@.venv/bin/python benchmarks/bench.py
 
 lock: .venv/installed ## Lock the versions of everything, with hashes
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt

@@ -1,6 +1,7 @@
 """Puts the exporter together, runs it, and ends it."""
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -18,7 +19,7 @@ from exporter.clock import Clock
 from exporter.collectors import discover
 from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
-from exporter.exposition import Families, Pages, read_registry, render
+from exporter.exposition import Lines, Pages, read_registry
 from exporter.flags import Address, Flags
 from exporter.fleet import Fleet
 from exporter.web.access import Access
@@ -72,13 +73,15 @@ class App:
             for address in self._flags.web_listen_address:
                 await listen(server, address, self._access.ssl_context())
             fleet.start(self._settings)
+            settled = asyncio.create_task(settle(fleet))
             await stop.wait()
+            settled.cancel()
             log.info("stopping")
         finally:
             await asyncio.gather(fleet.stop(), server.cleanup())
             pages.close()
 
-    def _own(self) -> Families:
+    def _own(self) -> Lines:
         samples = [
             own.BUILD_INFO.sample(
                 1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
@@ -87,7 +90,7 @@ class App:
             own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
             *read_registry(self._registry),
         ]
-        return render(samples, {})
+        return Lines(samples)
 
 
 async def listen(server: web.AppRunner, address: Address, tls: ssl.SSLContext | None) -> None:
@@ -98,6 +101,13 @@ async def listen(server: web.AppRunner, address: Address, tls: ssl.SSLContext | 
         reason = os.strerror(number) if number and number > 0 else str(error)
         raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error
     log.info("listening", extra={"address": str(address)})
+
+
+async def settle(fleet: Fleet) -> None:
+    """Once everything that stays is there, keep the garbage collector from looking through it again and again."""
+    await fleet.first_round.wait()
+    gc.collect()
+    gc.freeze()
 
 
 def revision() -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import sys
 import threading
@@ -24,6 +25,7 @@ END_SECONDS = 4.5
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, or 1 with a sentence on standard error."""
+    raise_file_limit()
     flags = read_flags(sys.argv[1:] if arguments is None else arguments)
     set_up(flags.log_level, flags.log_format)
     try:
@@ -79,6 +81,12 @@ async def serve_demo(access: Access, flags: Flags) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
         return await serve(settings, access, flags)
+
+
+def raise_file_limit() -> None:
+    """Allow as many open files as the machine lets us have: with 1 024 a few hundred nodes would look dead."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def end(stop: asyncio.Event) -> None:

@@ -1,13 +1,15 @@
-"""Samples become lines once, lines become a page when somebody asks, and bytes stay until something changes."""
+"""Samples become lines once, lines a page when somebody asks, and a page stays until something changes."""
 
 import asyncio
 import gzip
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from functools import cached_property
+from types import MappingProxyType
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.utils import floatToGoString
@@ -16,14 +18,19 @@ from exporter.clock import Clock
 from exporter.metric import Metric, Sample
 
 Families = Mapping[Metric, str]
-"""Rendered lines by metric; never changed, only replaced, so that another thread may read them."""
+"""Rendered lines by metric."""
 
 
-class Unrendered(NamedTuple):
-    """Samples that become lines only when a page is made, in its thread: numbers that change with every request."""
+class Lines:
+    """The lines of samples that all get the `common` labels, rendered once: by the first page that shows them."""
 
-    samples: Sequence[Sample]
-    common: Mapping[str, str]
+    def __init__(self, samples: Iterable[Sample] = (), common: Mapping[str, str] = MappingProxyType({})) -> None:
+        self._samples = samples
+        self._common = common
+
+    @cached_property
+    def families(self) -> Families:
+        return render(self._samples, self._common)
 
 
 class Format(Enum):
@@ -66,11 +73,11 @@ def header(metric: Metric, format_: Format) -> str:
     return f"# HELP {name} {text}\n# TYPE {name} {metric.type}\n"
 
 
-def write_page(blocks: Sequence[Families | Unrendered], format_: Format) -> bytes:
+def write_page(blocks: Sequence[Lines], format_: Format) -> bytes:
     """Join blocks into a page: each metric once, in the order of names."""
     families: dict[Metric, list[str]] = {}
     for block in blocks:
-        for metric, lines in (render(*block) if isinstance(block, Unrendered) else block).items():
+        for metric, lines in block.families.items():
             families.setdefault(metric, []).append(lines)
     parts = []
     for metric in sorted(families, key=lambda metric: metric.name):
@@ -115,13 +122,15 @@ class Pages:
         self._making: dict[object, asyncio.Task[None]] = {}
         # A thread of its own, for name resolution may have taken all of the others.
         self._thread = ThreadPoolExecutor(1, "page")
+        # While it computes, the event loop gets the interpreter back after this long, and not after 5 ms.
+        sys.setswitchinterval(0.0005)
         self.rendered = 0
 
     async def get(
         self,
         key: object,
         change: Callable[[], object],
-        blocks: Callable[[], Sequence[Families | Unrendered]],
+        blocks: Callable[[], Sequence[Lines]],
         format_: Format,
         *,
         packed: bool,
@@ -150,9 +159,7 @@ class Pages:
             self._making[key].add_done_callback(lambda _: self._making.pop(key))
         await asyncio.shield(self._making[key])
 
-    async def _make(
-        self, key: object, change: object, blocks: Sequence[Families | Unrendered], format_: Format
-    ) -> None:
+    async def _make(self, key: object, change: object, blocks: Sequence[Lines], format_: Format) -> None:
         made = self._clock.monotonic()
         self.rendered += 1
         self._pages[key] = Page(change, made, await self._in_thread(write_page, blocks, format_))

@@ -20,7 +20,7 @@ from exporter.clock import Clock
 from exporter.collector import Collector
 from exporter.collectors.health import UP, health
 from exporter.configuration import Settings
-from exporter.exposition import Families, Unrendered
+from exporter.exposition import Lines
 from exporter.runner import Outcome, Run, Watch, run
 from exporter.settings import Budget, Target
 from exporter.standing import Standing
@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
     target: str
     collector: str | None
-    families: Families | Unrendered
+    lines: Lines
 
 
 class Connection:
@@ -61,15 +61,15 @@ class Connection:
         reading = standing.reading(UP) if standing else None
         return None if reading is None else reading == 1
 
-    def samples(self) -> Unrendered:
-        """Return what is known of the target itself; left unrendered, for its counters change with every request."""
+    def lines(self) -> Lines:
+        """Return what is known of the target itself."""
         samples = [own.TARGET_INFO.sample(1, kind=self.target.kind, url=self.target.public_url), *self.tally.samples()]
         token = self.auth.at_hand()
         if token is not None and token.issued is not None:
             samples.append(own.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
         if token is not None and token.expiry is not None:
             samples.append(own.TOKEN_EXPIRY.sample(token.expiry, renewed_by=self.auth.renewed_by))
-        return Unrendered(samples, self._common)
+        return Lines(samples, self._common)
 
 
 class Fleet:
@@ -181,10 +181,10 @@ class Fleet:
     def blocks(self) -> Iterator[Block]:
         """Return what a page is made of, target by target."""
         for name, connection in self.connections.items():
-            yield Block(name, None, connection.samples())
+            yield Block(name, None, connection.lines())
             for collector, standing in connection.standings.items():
-                for families in standing.families:
-                    yield Block(name, collector, families)
+                for lines in standing.lines:
+                    yield Block(name, collector, lines)
 
     async def stop(self) -> None:
         """Stop all runs and close all connections, however far it was started."""

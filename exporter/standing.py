@@ -7,7 +7,7 @@ from typing import Literal
 from exporter import own
 from exporter.clock import Clock
 from exporter.collector import Yielded
-from exporter.exposition import Families, render
+from exporter.exposition import Lines
 from exporter.metric import Metric, Sample
 from exporter.presentation import cap, rename_parties
 from exporter.runner import Outcome, Run, Watch
@@ -33,10 +33,9 @@ class Standing:
         self._supported: bool | None = None
         self._last_success = 0.0
         self._common = watch.labels
-        self._lines: Families = {}
+        self._lines = Lines()
         for counter in (own.RUNS, own.SKIPPED, own.DROPPED):
             self.tally.add(counter, watch.collector.name, amount=0)
-        self._own_lines: Families = {}
         self._write_own()
 
     @property
@@ -45,9 +44,9 @@ class Standing:
         return self._clock.monotonic() < self._shown_until
 
     @property
-    def families(self) -> tuple[Families, Families]:
+    def lines(self) -> tuple[Lines, Lines]:
         """What the page shows of this watch: what it read, and how it does."""
-        return self._lines if self.is_shown else {}, self._own_lines
+        return self._lines if self.is_shown else Lines(), self._own_lines
 
     @property
     def series(self) -> int:
@@ -65,7 +64,7 @@ class Standing:
         if run.outcome is Outcome.OK:
             renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
             kept = cap(renamed, self.shown, self.watch.schedule.max_series)
-            self.shown, self._lines = kept, render(kept, self._common)
+            self.shown, self._lines = kept, Lines(kept, self._common)
             self._shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
             self.previous, self._supported, self._last_success = run.yielded, True, run.ended
             if len(kept) < len(renamed):
@@ -102,4 +101,4 @@ class Standing:
             ]
             if self.last.reason is not None:
                 samples.append(own.FAILURE_INFO.sample(1, collector=collector, reason=self.last.reason))
-        self._own_lines = render(samples, self._common)
+        self._own_lines = Lines(samples, self._common)

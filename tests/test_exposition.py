@@ -3,7 +3,7 @@
 import asyncio
 import gzip
 import threading
-from collections.abc import ItemsView, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
@@ -12,7 +12,7 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
-from exporter.exposition import Families, Format, Pages, read_registry, render, write_page
+from exporter.exposition import Format, Lines, Pages, read_registry, write_page
 from exporter.metric import Metric, Sample
 from tests.conftest import FakeClock
 
@@ -52,7 +52,7 @@ class Library(Collector):
 def test_a_page_is_what_the_library_would_write(common: dict[str, str]) -> None:
     registry = CollectorRegistry()
     registry.register(Library(SAMPLES, common))
-    blocks = [render(SAMPLES, common)]
+    blocks = [Lines(SAMPLES, common)]
     assert write_page(blocks, Format.TEXT_0) == generate_latest(registry)
     assert write_page(blocks, Format.TEXT_1) == generate_latest(registry)
     assert write_page(blocks, Format.OPENMETRICS) == generate_openmetrics(registry)
@@ -62,7 +62,7 @@ def test_what_the_library_says_of_this_process_is_passed_on_unchanged() -> None:
     registry = CollectorRegistry()
     for collector in (ProcessCollector, PlatformCollector, GCCollector):
         collector(registry=registry)
-    ours = write_page([render(read_registry(registry), {})], Format.TEXT_0).decode()
+    ours = write_page([Lines(read_registry(registry))], Format.TEXT_0).decode()
     theirs = generate_latest(registry).decode()
 
     def names(page: str) -> list[str]:
@@ -72,12 +72,12 @@ def test_what_the_library_says_of_this_process_is_passed_on_unchanged() -> None:
 
 
 def test_a_label_that_is_half_a_character_does_not_take_the_page_away() -> None:
-    page = write_page([render([GAUGE.sample(1, zebra="\ud800", alpha="")], {})], Format.TEXT_0)
+    page = write_page([Lines([GAUGE.sample(1, zebra="\ud800", alpha="")])], Format.TEXT_0)
     assert page.endswith(b'canton_thing_bytes{alpha="",zebra="?"} 1.0\n')
 
 
 def test_a_metric_stands_once_whatever_number_of_watches_has_it() -> None:
-    blocks = [render([PLAIN.sample(index)], {"target": str(index)}) for index in range(3)]
+    blocks = [Lines([PLAIN.sample(index)], {"target": str(index)}) for index in range(3)]
     assert write_page(blocks, Format.TEXT_0).decode().splitlines() == [
         "# HELP canton_up Up.",
         "# TYPE canton_up gauge",
@@ -97,18 +97,20 @@ class Changing:
     def change(self) -> int:
         return self.changes
 
-    def blocks(self) -> Sequence[Families]:
-        return [Watched({PLAIN: f"canton_up {float(self.changes)}\n"}, self.threads)]
+    def blocks(self) -> Sequence[Lines]:
+        return [Lines(Watched([PLAIN.sample(self.changes)], self.threads))]
 
 
-class Watched(dict[Metric, str]):
-    def __init__(self, families: Families, threads: set[str]) -> None:
-        super().__init__(families)
+class Watched(list[Sample]):
+    """Samples that note which thread renders them."""
+
+    def __init__(self, samples: Sequence[Sample], threads: set[str]) -> None:
+        super().__init__(samples)
         self._threads = threads
 
-    def items(self) -> ItemsView[Metric, str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[Sample]:
         self._threads.add(threading.current_thread().name)
-        return super().items()
+        return super().__iter__()
 
 
 @pytest.fixture
@@ -162,6 +164,15 @@ async def test_a_page_is_made_off_the_event_loop(pages: Pages) -> None:
     of = Changing()
     await get(pages, of)
     assert of.threads == {"page_0"}
+
+
+async def test_lines_are_rendered_once_however_many_pages_show_them(pages: Pages) -> None:
+    of = Changing()
+    lines = of.blocks()
+    await pages.get("a", lambda: 0, lambda: lines, Format.TEXT_0, packed=False)
+    of.threads.clear()
+    await pages.get("b", lambda: 0, lambda: lines, Format.OPENMETRICS, packed=False)
+    assert not of.threads
 
 
 async def test_a_page_ages_even_if_nothing_changes(pages: Pages, clock: FakeClock) -> None:

@@ -78,7 +78,7 @@ def ledger(url: str = "http://127.0.0.1:9", **settings: Any) -> dict[str, Any]:
 
 
 def page(fleet: Fleet) -> list[str]:
-    return write_page([block.families for block in fleet.blocks()], Format.TEXT_0).decode().splitlines()
+    return write_page([block.lines for block in fleet.blocks()], Format.TEXT_0).decode().splitlines()
 
 
 async def until(holds: Callable[[], object]) -> None:

@@ -41,12 +41,12 @@ def unsupported(clock: FakeClock) -> Run:
 
 
 def readings(standing: Standing) -> list[str]:
-    return "".join(standing.families[0].values()).splitlines()
+    return "".join(standing.lines[0].families.values()).splitlines()
 
 
 def own(standing: Standing) -> dict[str, str]:
     """Return the watch's own series by their short names, the labels all have left out."""
-    text = "".join(standing.families[1].values())
+    text = "".join(standing.lines[1].families.values())
     text = re.sub(r'(collector|network|role|target|team)="[^"]*",?', "", text)
     return dict(
         line.removeprefix("canton_collector_").rsplit(" ", 1)

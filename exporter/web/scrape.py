@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from exporter.exposition import Families, Pages, Unrendered
+from exporter.exposition import Lines, Pages
 from exporter.fleet import Fleet
 from exporter.web.negotiation import choose_format, takes_gzip
 
@@ -50,7 +50,7 @@ class Scrape:
 
     fleet: Fleet
     pages: Pages
-    own: Callable[[], Families]
+    own: Callable[[], Lines]
     most_requests: int
     under_way: int = 0
 
@@ -75,6 +75,6 @@ class Scrape:
             headers["Content-Encoding"] = "gzip"
         return web.Response(body=body, headers=headers)
 
-    def _blocks(self, selection: Selection) -> Sequence[Families | Unrendered]:
-        blocks = [block.families for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
+    def _blocks(self, selection: Selection) -> Sequence[Lines]:
+        blocks = [block.lines for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
         return blocks if selection.collect or selection.targets else [self.own(), *blocks]

@@ -13,7 +13,7 @@ from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collectors import discover
 from exporter.configuration import check
-from exporter.exposition import Format, Pages, render
+from exporter.exposition import Format, Lines, Pages
 from exporter.fleet import Fleet
 from exporter.web.landing import Landing
 from exporter.web.negotiation import choose_format, takes_gzip
@@ -88,7 +88,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         assert settings is not None, faults
         fleet.start(settings)
         fleet.scheduler.pause()
-        own_lines = render([own.RELOAD_SUCCESSFUL.sample(1)], {})
+        own_lines = Lines([own.RELOAD_SUCCESSFUL.sample(1)])
         site = make_site(
             Scrape(fleet, pages, lambda: own_lines, most),
             Landing(fleet, Clock(), path, prefix),
