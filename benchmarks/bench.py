@@ -164,7 +164,8 @@ async def fleeting() -> None:
     settings, faults = check({"targets": targets, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
     if settings is None:
         raise ValueError(faults)
-    fleet, late = Fleet(discover(), Budgets(), Clock()), []
+    fleet = Fleet(discover(), Budgets(), Clock())
+    late: list[float] = []
 
     def submitted(event: JobSubmissionEvent) -> None:
         late.extend(time.time() - due.timestamp() for due in event.scheduled_run_times)

@@ -28,7 +28,7 @@ class ErrorBody(Struct):
     error: str | None = None
 
 
-HTML = re.compile(rb"\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
+HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
 NO_SUCH_ROUTE = "The requested resource could not be found"
 """What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
 EXCERPT = 200
@@ -73,31 +73,34 @@ def read_retry_after(reply: Reply) -> float:
 
 def says_no_entry(reply: Reply) -> bool:
     """Tell a 404 that means "no such entry" from one that means "no such operation"."""
-    if reply.status != 404:
-        return False
-    code, text = error_text(reply)
-    return bool(code or text) and is_json(reply) and not text.startswith(NO_SUCH_ROUTE)
-
-
-def is_json(reply: Reply) -> bool:
-    return reply.body.lstrip()[:1] == b"{"
+    body = error_body(reply) if reply.status == 404 else None
+    text = (body.error or body.cause or "") if body else ""
+    return bool(body and (text or body.code)) and not text.startswith(NO_SUCH_ROUTE)
 
 
 def looks_like_html(reply: Reply) -> bool:
-    return "html" in reply.headers.get("Content-Type", "") or HTML.match(reply.body) is not None
+    return "html" in reply.headers.get("Content-Type", "").lower() or HTML.match(reply.body) is not None
+
+
+def error_body(reply: Reply) -> ErrorBody | None:
+    """Return an error in one of the APIs' own forms, if this is one."""
+    try:
+        return msgspec.json.decode(reply.body, type=ErrorBody)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None
 
 
 def error_text(reply: Reply) -> tuple[str | None, str]:
     """Return a node's error code, if it gave one, and what it said, in one line of bounded length."""
-    code, text = None, "" if looks_like_html(reply) else reply.body[: 4 * EXCERPT].decode(errors="replace")
-    if is_json(reply):
-        try:
-            said = msgspec.json.decode(reply.body, type=ErrorBody)
-            code, text = said.code, said.error or said.cause or ""
-        except (msgspec.DecodeError, RecursionError):
-            pass  # it only looked like JSON: then the text itself is shown
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return code[:EXCERPT] if code else None, line[:EXCERPT]
+    body = error_body(reply)
+    if body and (body.code or body.error or body.cause):
+        return one_line(body.code or "") or None, one_line(body.error or body.cause or "")
+    return None, "" if looks_like_html(reply) else one_line(reply.body[: 4 * EXCERPT].decode(errors="replace"))
+
+
+def one_line(text: str) -> str:
+    """Return what can be shown of a text in one line."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:EXCERPT]
 
 
 def decode(reply: Reply, answer: type[T]) -> T:

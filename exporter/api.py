@@ -213,5 +213,10 @@ class Node:
 def question(
     method: str, route: str, fill: Mapping[str, str] = NOTHING, query: Mapping[str, str] = NOTHING, body: object = None
 ) -> Question:
-    path = route.format_map({name: quote(value, safe="") for name, value in fill.items()})
+    path = route.format_map({name: quote_part(value) for name, value in fill.items()})
     return Question(method, route, path, query, None if body is None else msgspec.json.encode(body))
+
+
+def quote_part(text: str) -> str:
+    """Quote one part of a path; one of dots only would otherwise lead to another path."""
+    return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from exporter.answers import one_line
 from exporter.api import Node, Request
 from exporter.auth import Auth
 from exporter.clock import Clock
@@ -111,7 +112,8 @@ def verdict(exception: BaseException, watch: Watch) -> tuple[Outcome, str | None
         case TimeoutError():
             limit = write_duration(watch.schedule.timeout)
             return Outcome.FAILED, TimedOut.reason, f"the run did not end within its timeout of {limit}"
-    return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {type(exception).__name__}: {exception}"
+    said = one_line("".join(traceback.format_exception_only(exception)))  # which also stands a __str__ that raises
+    return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {said}"
 
 
 async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import math
-import os
 import ssl
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,13 +14,13 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from aiohttp.client_reqrep import ClientResponse
-from aiohttp.http_exceptions import ContentEncodingError
 from yarl import URL
 
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
-from exporter.errors import BUG, Failed, Malformed, TimedOut, TooLarge, Unreachable
+from exporter.errors import BUG, Failed, TimedOut, TooLarge
+from exporter.mishaps import explain
 from exporter.redaction import Redaction
 from exporter.settings import Target
 from exporter.tally import Tally
@@ -112,7 +111,7 @@ class Transport:
         Raises Unreachable, TimedOut, Malformed or TooLarge.
         """
         seconds -= await self._wait_for_budget(question, share, seconds)
-        limit = min(self._limit, seconds)
+        limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
         if token:
             self.redact.add(token)
         started, sent = self._clock.monotonic(), self._clock.now()
@@ -132,11 +131,11 @@ class Transport:
                 body = await self._read(response, question)
                 expiry = getattr(response, "certificate_expiry", None)
                 return Reply(str(question), response.status, response.headers, body, sent, answered, expiry)
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 code = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
-            failure = explain(error, question, limit)
+            failure = explain(error, str(question), self._base.host or "", limit, self.redact)
             code = failure.reason
             raise failure from error
         except Failed as failure:
@@ -180,11 +179,17 @@ class Transport:
                     response.close()  # the rest must not be read only to keep the connection
                     raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
         finally:
-            self._tally.add(own.RESPONSE_BYTES, question.route, amount=response.content.total_raw_bytes if size else 0)
+            self._tally.add(own.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def close(self) -> None:
         await self._session.close()
+
+
+def raw_bytes(response: ClientResponse) -> int:
+    """Return how many bytes of a body came over the wire; what could not be unpacked counts too."""
+    count: int = getattr(response.content, "total_compressed_bytes", None) or response.content.total_bytes
+    return count
 
 
 def proxy_for(url: URL) -> URL | None:
@@ -208,32 +213,5 @@ def secrets_of(url: URL, headers: Iterable[str]) -> Iterator[str]:
     if url.password:
         yield url.password
         yield url.raw_password or ""
-        yield b64encode(f"{url.user or ''}:{url.password}".encode()).decode()
-
-
-def explain(error: Exception, asked: Question, limit: float) -> Failed:  # noqa: PLR0911 - one return for each fault
-    """Say in our words what aiohttp ran into; its own would name the url, whose query may be a secret."""
-    match error:
-        case TimeoutError():
-            return TimedOut(f"{asked}: no answer within {limit:.3g} s")
-        case aiohttp.ClientConnectorCertificateError():
-            reason = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
-            return Unreachable(f"{asked}: the certificate of {error.host}:{error.port} is not trusted: {reason}")
-        case aiohttp.ClientConnectorSSLError():
-            return Unreachable(
-                f"{asked}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}"
-            )
-        case aiohttp.ClientConnectorDNSError():
-            return Unreachable(f"{asked}: the name {error.host} does not resolve")
-        case aiohttp.ClientConnectorError():
-            number = error.os_error.errno
-            reason = os.strerror(number) if number and number > 0 else str(error.os_error)
-            return Unreachable(f"{asked}: no connection to {error.host}:{error.port}: {reason}")
-        case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
-            return Malformed(f"{asked}: the answer is not packed the way it says")
-        case aiohttp.ClientPayloadError():
-            return Unreachable(f"{asked}: the answer broke off")
-        case aiohttp.ClientResponseError():
-            return Malformed(f"{asked}: the answer is not HTTP: {' '.join(error.message.split())[:200]}")
-        case _:
-            return Unreachable(f"{asked}: the connection was closed before an answer came")
+        for encoding in ("utf-8", "latin-1"):
+            yield b64encode(f"{url.user or ''}:{url.password}".encode(encoding, "replace")).decode()

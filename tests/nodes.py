@@ -103,11 +103,14 @@ class RawNode:
     """Says exactly these bytes to whoever asks and hangs up, or stays on the line: for what no web server would say.
 
     `async with RawNode(b"...") as node` listens while the block lasts. What it says is taken piece by piece, so an
-    endless iterator is an endless answer.
+    endless iterator is an endless answer. With `turns`, each who asks is told the next of them and nothing else.
     """
 
-    def __init__(self, *pieces: bytes, endless: Iterable[bytes] = (), stays: bool = False) -> None:
+    def __init__(
+        self, *pieces: bytes, endless: Iterable[bytes] = (), stays: bool = False, turns: Iterable[bytes] | None = None
+    ) -> None:
         self._pieces, self._endless, self._stays = pieces, endless, stays
+        self._turns = None if turns is None else iter(turns)
         self._writers: list[asyncio.StreamWriter] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self.asked = asyncio.Event()
@@ -124,7 +127,7 @@ class RawNode:
     async def __aexit__(self, *_: object) -> None:
         self._server.close()
         for writer in self._writers:
-            writer.close()
+            writer.transport.abort()  # whatever was not taken yet
         await asyncio.gather(*self._tasks)
         await self._server.wait_closed()
 
@@ -136,7 +139,10 @@ class RawNode:
             if not await reader.read(65536):
                 return
             self.asked.set()
-            for piece in chain(self._pieces, self._endless):
+            turn = (next(self._turns),) if self._turns is not None else chain(self._pieces, self._endless)
+            for piece in turn:
+                if writer.is_closing():
+                    return
                 writer.write(piece)
                 await writer.drain()
                 self.sent += len(piece)

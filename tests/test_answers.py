@@ -1,0 +1,369 @@
+"""What a node's bytes mean: answers, entries that are not there, and every kind of refusal."""
+
+import re
+from datetime import UTC, datetime
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from exporter.answers import Int64, Moment, Struct, check, decode, says_no_entry
+from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
+from exporter.transport import Reply
+from tests.conftest import NOW
+
+ASKED = "GET /v2/things/{id}"
+JSON = {"Content-Type": "application/json"}
+NO_ROUTE = b'{"error":"The requested resource could not be found: GET /api/scan/v9/things"}'
+
+
+class Part(Struct):
+    name: str = "nobody"
+
+
+class Thing(Struct):
+    count: Int64 | None = None
+    text: str | None = None
+    share: float | None = None
+    at: Moment | None = None
+    part: Part | None = None
+    parts: list[Part] | None = None
+
+
+def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Reply:
+    return Reply(ASKED, status, JSON if headers is None else headers, body, NOW, NOW, None)
+
+
+def verdict(answer: Reply) -> str:
+    """Return what kind of refusal a reply is, and its sentence without the question."""
+    with pytest.raises((Failed, Unsupported)) as caught:
+        check(answer)
+    begin, _, said = str(caught.value).partition(f"{ASKED}: ")
+    assert begin == ""
+    return f"{type(caught.value).__name__}: {said}"
+
+
+def malformed(body: bytes) -> str:
+    with pytest.raises(Malformed) as caught:
+        decode(reply(body=body), Thing)
+    begin, _, said = str(caught.value).partition(f"{ASKED}: not the documented answer: ")
+    assert begin == ""
+    return said
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("status", [200, 201, 204, 206, 299])
+def test_every_status_of_success_is_an_answer(status: int) -> None:
+    answer = reply(status)
+    assert check(answer) is answer
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "Refused"),
+        (401, "Unauthorized"),
+        (403, "Unauthorized"),
+        (404, "Unsupported"),
+        (405, "Unsupported"),
+        (409, "Refused"),
+        (413, "TooLarge"),
+        (429, "Limited"),
+        (500, "Refused"),
+        (501, "Unsupported"),
+        (502, "Refused"),
+        (503, "Refused"),
+        (504, "Refused"),
+        (101, "Refused"),
+        (999, "Refused"),
+    ],
+)
+def test_each_status_has_its_meaning(status: int, kind: str) -> None:
+    assert verdict(reply(status, b"", {})) == f"{kind}: {status}"
+    assert verdict(reply(status, b"no\n", {})) == f"{kind}: {status}: no"
+    assert verdict(reply(status, b'{"error":"Went wrong."}')) == f"{kind}: {status}: Went wrong."
+    said = b'{"code":"WENT_WRONG","cause":"It went wrong.","correlationId":null,"grpcCodeValue":13}'
+    assert verdict(reply(status, said)) == f"{kind}: {status} WENT_WRONG: It went wrong."
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
+def test_a_redirect_says_what_to_do(status: int) -> None:
+    sentence = "redirects are not followed; configure the address it leads to"
+    assert verdict(reply(status, b"", {"Location": "/login"})) == f"Refused: {status}: {sentence}"
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_a_disabled_operation_is_unsupported_whatever_its_status(status: int) -> None:
+    body = b'{"code":"DEPRECATED_API_DISABLED","cause":"This endpoint is disabled."}'
+    assert verdict(reply(status, body)) == f"Unsupported: {status} DEPRECATED_API_DISABLED: This endpoint is disabled."
+
+
+def test_a_refusal_carries_status_and_code() -> None:
+    with pytest.raises(Refused) as caught:
+        check(reply(503, b'{"code":"SERVICE_NOT_RUNNING","cause":"starting"}'))
+    assert (caught.value.status, caught.value.code) == (503, "SERVICE_NOT_RUNNING")
+
+
+def test_a_code_alone_is_said_with_an_empty_text() -> None:
+    assert verdict(reply(500, b'{"code":"LEDGER_API_INTERNAL_ERROR"}')) == "Refused: 500"
+
+
+def test_absent_and_null_are_one_in_an_error_too() -> None:
+    assert verdict(reply(500, b'{"code":null,"cause":"x","error":null}')) == "Refused: 500: x"
+    assert verdict(reply(500, b'{"error":"y","cause":"x"}')) == "Refused: 500: y"
+
+
+@pytest.mark.parametrize(
+    ("text", "pause"),
+    [
+        ("", 1),
+        ("0", 1),
+        ("7", 7),
+        (" 120 ", 120),
+        ("9" * 400, 999_999_999),
+        ("-5", 1),
+        ("1.5", 1),
+        ("1e9", 1),
+        ("\u00b2", 1),
+        ("soon", 1),
+        (formatdate(NOW + 90, usegmt=True), 90),
+        (formatdate(NOW - 90, usegmt=True), 1),
+        ("Sat, 99 Nov 2026 05:46:40 GMT", 1),
+        ("Sat, 21 Nov 99999 05:46:40 GMT", 1),
+        (",", 1),
+        ("Sat, 21 Nov 2026 05:46:40 +99999999999999", 1),
+    ],
+)
+def test_a_limited_question_tells_how_long_the_node_wants_to_be_left_alone(text: str, pause: float) -> None:
+    with pytest.raises(Limited) as caught:
+        check(reply(429, b"", {"Retry-After": text}))
+    assert caught.value.pause == pause
+
+
+@pytest.mark.parametrize("status", range(400, 600))
+def test_asking_again_may_help_where_the_node_is_unable_for_a_moment(status: int) -> None:
+    with pytest.raises((Failed, Unsupported)) as caught:
+        check(reply(status, b""))
+    assert getattr(caught.value, "pause", None) == (1 if status in {429, 502, 503, 504} else None)
+
+
+HTML = [
+    pytest.param(b"<!doctype html><title>Welcome</title>", {}, id="doctype"),
+    pytest.param(b"\r\n <!DOCTYPE HTML>", {}, id="capitals"),
+    pytest.param(b"<html><body>", {}, id="html"),
+    pytest.param(b'<?xml version="1.0"?><html>', {}, id="xml"),
+    pytest.param(b"Welcome", {"Content-Type": "text/html; charset=utf-8"}, id="by its type"),
+    pytest.param(b'{"error":"x"}', {"Content-Type": "application/xhtml+xml"}, id="by another type"),
+]
+
+
+@pytest.mark.parametrize("status", [200, 204, 302, 400, 404, 405, 500, 501, 503])
+@pytest.mark.parametrize(("body", "headers"), HTML)
+def test_a_page_for_people_is_refused_whatever_its_status(status: int, body: bytes, headers: dict[str, str]) -> None:
+    sentence = "and an HTML page: is this the API's address?"
+    assert verdict(reply(status, body, headers)) == f"Refused: {status} {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"), [(401, "Unauthorized"), (403, "Unauthorized"), (413, "TooLarge"), (429, "Limited")]
+)
+def test_a_page_for_people_does_not_hide_what_its_status_says(status: int, kind: str) -> None:
+    assert verdict(reply(status, b"<html>No.</html>", {})) == f"{kind}: {status}"
+    assert verdict(reply(status, b"No.", {"Content-Type": "text/html"})) == f"{kind}: {status}"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        pytest.param(b"Welcome", {"Content-Type": "Text/HTML"}, id="a type in capitals"),
+        pytest.param(b"\xef\xbb\xbf<!doctype html>", {}, id="a byte order mark"),
+    ],
+)
+def test_a_page_for_people_is_known_however_it_begins(body: bytes, headers: dict[str, str]) -> None:
+    assert verdict(reply(404, body, headers)) == "Refused: 404 and an HTML page: is this the API's address?"
+
+
+# What a node says
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        pytest.param(b"a\r\n b\t\tc \x00\x1b[31md\x7f", "a b c [31md", id="control characters"),
+        pytest.param("a\u2028b\u202ec\u0085d\ufeff".encode(), "a b c d", id="marks that turn or end a line"),
+        pytest.param(b"x" * 5000, "x" * 200, id="length"),
+        pytest.param("é".encode() * 500, "é" * 200, id="characters, not bytes"),
+        pytest.param(b"\xff\xfe\x00", "\ufffd\ufffd", id="no text"),
+        pytest.param(b"\xed\xa0\x80", "\ufffd\ufffd\ufffd", id="half a character"),
+        pytest.param(b'{"error":"a\\n b\\u0000\\u001b[31mc\\u2028d"}', "a b [31mc d", id="escaped control characters"),
+        pytest.param(b'{"error":"' + b"x" * 5000 + b'"}', "x" * 200, id="length of a sentence"),
+        pytest.param(b'{"error":"\\ud800"}', '{"error":"\\ud800"}', id="half an escaped character"),
+        pytest.param(b'{"error":5}', '{"error":5}', id="another form"),
+        pytest.param(b'{"error":', '{"error":', id="a part of JSON"),
+        pytest.param(b'{"error":' + b"9" * 5000 + b"}", '{"error":' + "9" * 191, id="a huge number"),
+        pytest.param(b"[" * 200_000, "[" * 200, id="an endless array"),
+        pytest.param(b'{"a":' * 200_000, ('{"a":' * 40), id="an endless object"),
+        pytest.param(b'\xef\xbb\xbf{"error":"x"}', '{"error":"x"}', id="a byte order mark"),
+        pytest.param(b"   ", "", id="nothing"),
+    ],
+)
+def test_an_error_is_said_in_one_line_of_bounded_length(body: bytes, said: str) -> None:
+    assert verdict(reply(500, body)) == f"Refused: 500: {said}".removesuffix(": ")
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_an_error_that_is_no_utf8_is_said_as_far_as_it_can_be_read(status: int) -> None:
+    assert verdict(reply(status, b'{"error":"\xff"}')).endswith(f': {status}: {{"error":"\ufffd"}}')
+
+
+def test_a_page_for_people_that_is_no_utf8_is_refused_all_the_same() -> None:
+    answer = reply(200, b'{"error":"\xff"}', {"Content-Type": "text/html"})
+    assert verdict(answer) == "Refused: 200 and an HTML page: is this the API's address?"
+
+
+def test_an_errors_code_has_no_control_characters() -> None:
+    assert verdict(reply(500, b'{"code":"A\\nB\\u001b[31m","cause":"x"}')).isprintable()
+
+
+def test_an_errors_code_is_of_bounded_length() -> None:
+    assert verdict(reply(500, b'{"code":"' + b"A" * 5000 + b'","cause":"x"}')) == f"Refused: 500 {'A' * 200}: x"
+
+
+# An entry that is not there
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"error":"No contract found for party a::12"}',
+        b'{"code":"CONTRACT_EVENTS_NOT_FOUND","cause":"Contract events not found"}',
+        b'{"code":"PARTY_NOT_KNOWN_ON_LEDGER"}',
+        b' \n{"error":"Not found"}',
+    ],
+)
+def test_a_404_in_the_apis_own_form_is_no_entry(body: bytes) -> None:
+    assert says_no_entry(reply(404, body))
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 405, 410, 500, 501])
+def test_no_other_status_is_no_entry(status: int) -> None:
+    assert not says_no_entry(reply(status, b'{"error":"Not found"}'))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(NO_ROUTE, id="the node's own word for no such path"),
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"Not Found", id="text"),
+        pytest.param(b'"Not Found"', id="a JSON string"),
+        pytest.param(b'[{"error":"Not found"}]', id="a list"),
+        pytest.param(b"{}", id="an empty object"),
+        pytest.param(b'{"error":"","code":null}', id="an error that says nothing"),
+        pytest.param(b'{"message":"no Route matched with those values"}', id="a gateway"),
+        pytest.param(b"<html>{}</html>", id="a page"),
+        pytest.param(b"[" * 200_000, id="an endless array"),
+    ],
+)
+def test_any_other_404_is_no_such_operation(body: bytes) -> None:
+    assert not says_no_entry(reply(404, body))
+    assert re.match("(Unsupported|Refused): 404", verdict(reply(404, body)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(b'{"code":404,"message":"The current request is not defined by this API."}', id="a gateway"),
+        pytest.param(b'{"error":{"code":404,"message":"Not Found"}}', id="another gateway"),
+        pytest.param(b"{not json", id="no JSON"),
+        pytest.param(b'{"error":' * 200_000, id="an endless object"),
+    ],
+)
+def test_a_404_in_a_form_that_is_not_the_apis_is_no_such_operation(body: bytes) -> None:
+    assert not says_no_entry(reply(404, body))
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    "body", [b"{}", b'{"count":null,"text":null,"share":null,"at":null,"part":null,"parts":null}', b'{"more":[{}]}']
+)
+def test_absent_null_and_default_are_one(body: bytes) -> None:
+    assert decode(reply(body=body), Thing) == Thing()
+
+
+def test_reads_what_is_there() -> None:
+    body = b'{"count":-9223372036854775808,"text":"\\u0000\\ud83d\\ude00","share":5,"at":"2026-11-21T06:46:40.5+01:00",'
+    thing = decode(reply(body=body + b'"part":{},"parts":[{"name":"a"}]}'), Thing)
+    at = datetime(2026, 11, 21, 5, 46, 40, 500_000, UTC)
+    assert thing == Thing(-(2**63), "\0\U0001f600", 5.0, at, Part(), [Part("a")])
+    assert decode(reply(body=b'{"count":9223372036854775807}'), Thing).count == 2**63 - 1
+
+
+def test_reads_an_answer_whose_unread_parts_are_no_utf8() -> None:
+    assert decode(reply(body=b'{"\xff":1,"more":"\xff","text":"a"}'), Thing).text == "a"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "Input data was truncated"),
+        (b'{"count":', "Input data was truncated"),
+        (b"{}{}", "JSON is malformed: trailing characters (byte 3)"),
+        (b"OK", "JSON is malformed: invalid character (byte 0)"),
+        (b"null", "Expected `object`, got `null`"),
+        (b"[]", "Expected `object`, got `array`"),
+        (b'\xef\xbb\xbf{"count":1}', "JSON is malformed: invalid character (byte 0)"),
+        (b'{"share":NaN}', "JSON is malformed: invalid character (byte 9)"),
+        (b'{"text":"\x00"}', "JSON is malformed: invalid character (byte 9)"),
+        (b'{"count":"5"}', "Expected `int | null`, got `str` - at `$.count`"),
+        (b'{"count":true}', "Expected `int | null`, got `bool` - at `$.count`"),
+        (b'{"count":1.5}', "Expected `int | null`, got `float` - at `$.count`"),
+        (b'{"count":9223372036854775808}', "Expected `int` <= 9223372036854775807 - at `$.count`"),
+        (b'{"count":-9223372036854775809}', "Expected `int` >= -9223372036854775808 - at `$.count`"),
+        pytest.param(
+            b'{"count":' + b"9" * 5000 + b"}", "Integer value out of range - at `$.count`", id="a huge whole number"
+        ),
+        (b'{"count":1e400}', "Number out of range - at `$.count`"),
+        (b'{"share":1e400}', "Number out of range - at `$.share`"),
+        pytest.param(b'{"share":' + b"9" * 400 + b"}", "Number out of range - at `$.share`", id="a huge number"),
+        (b'{"at":"2026-11-21T05:46:40"}', "Expected `datetime` with a timezone component - at `$.at`"),
+        (b'{"at":"99999-01-01T00:00:00Z"}', "Invalid RFC3339 encoded datetime - at `$.at`"),
+        (b'{"part":{"name":5}}', "Expected `str`, got `int` - at `$.part.name`"),
+        (b'{"parts":[{},{"name":null}]}', "Expected `str`, got `null` - at `$.parts[1].name`"),
+        (b'{"text":"\\ud800\\u0041"}', "JSON is malformed: invalid utf-16 surrogate pair (byte 21)"),
+        (
+            b'{"text":"\xff"}',
+            "'utf-8' codec can't decode byte 0xff in position 0: invalid start byte",
+        ),
+        (
+            b'{"text":"\xed\xa0\x80"}',
+            "'utf-8' codec can't decode byte 0xed in position 0: invalid continuation byte",
+        ),
+        pytest.param(
+            b'{"more":' + b"[" * 200_000,
+            "maximum recursion depth exceeded while deserializing an object",
+            id="arrays without end",
+        ),
+        pytest.param(
+            b'{"more":' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+            "maximum recursion depth exceeded while deserializing an object",
+            id="arrays in arrays",
+        ),
+    ],
+)
+def test_says_where_an_answer_is_not_what_it_should_be(body: bytes, said: str) -> None:
+    assert malformed(body) == said
+
+
+def test_arrays_without_end_are_malformed_where_anything_is_read() -> None:
+    with pytest.raises(Malformed, match="maximum recursion depth exceeded"):
+        decode(reply(body=b"[" * 200_000 + b"]" * 200_000), Any)
+
+
+def test_half_a_character_is_malformed() -> None:
+    assert malformed(b'{"text":"\\ud800"}')
+    assert malformed(b'{"text":"\\udc00 and more"}')
