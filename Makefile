@@ -6,7 +6,7 @@ RUN := .venv/bin/python -m
 .PHONY: help demo run test check lint types docs bench lock package clean
 
 help: ## Say what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
 	@.venv/bin/canton-exporter demo
