@@ -212,9 +212,9 @@ async def test_a_port_that_is_taken_is_told_in_one_sentence(start: Start) -> Non
 def test_an_address_that_is_not_ours_is_told_in_one_sentence(run: Callable[..., Said]) -> None:
     status, out, err = run(watching(), "--web.listen-address=127.0.0.1:0", "--web.listen-address=192.0.2.1:0")
     assert (status, out) == (1, "")
-    assert [line for line in err.splitlines() if not line.startswith("ts=")] == [
-        "canton-exporter: cannot listen on 192.0.2.1:0: Cannot assign requested address; set --web.listen-address"
-    ]
+    [line] = [line for line in err.splitlines() if not line.startswith("ts=")]
+    # The reason is the system's; from Python 3.13 on asyncio says it in words of its own.
+    assert re.fullmatch(r"canton-exporter: cannot listen on 192\.0\.2\.1:0: .+; set --web\.listen-address", line)
 
 
 def test_a_host_whose_name_is_too_long_is_told_in_one_sentence(run: Callable[..., Said]) -> None:
