@@ -205,7 +205,7 @@ def example() -> str:
         if name != "targets":
             lines += [*comment(field), f"# {name}: {written(field.get_default())}\n", "\n"]
     lines += [*comment(Document.model_fields["targets"]), "targets:\n"]
-    models = target_models(discover())
+    models = target_models(tuple(discover().values()))
     for kind, (name, url) in EXAMPLES.items():
         lines += [f"  {name}:\n", *example_target(models[kind], kind, url), "\n"]
     return "".join(lines).rstrip() + "\n"

@@ -7,6 +7,7 @@ import logging
 import os
 import platform
 import ssl
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, distribution
 
@@ -23,6 +24,7 @@ from exporter.exposition import Lines, Pages, read_registry
 from exporter.flags import Address, Flags
 from exporter.fleet import Fleet
 from exporter.web.access import Access
+from exporter.web.control import Control
 from exporter.web.landing import Landing
 from exporter.web.scrape import Scrape
 from exporter.web.site import make_site
@@ -39,11 +41,16 @@ NAME_LOOKUPS = 64
 class App:
     """One exporter, from its settings to its end."""
 
-    def __init__(self, settings: Settings, access: Access, flags: Flags) -> None:
+    def __init__(self, settings: Settings, access: Access, flags: Flags, read: Callable[[], Settings]) -> None:
+        """Take settings that are checked already, and `read`, which reads them anew or raises WrongConfiguration."""
         self._settings = settings
+        self._read = read
+        self._reloading = asyncio.Lock()
+        self._is_reloaded = True
         self._access = access
         self._flags = flags
         self._clock = Clock()
+        self._fleet = Fleet(discover(), Budgets(), self._clock)
         self._read_at = self._clock.now()
         self._revision = revision()
         self._registry = CollectorRegistry()
@@ -55,15 +62,16 @@ class App:
         """Serve until `stop` is set. Raises WrongConfiguration if an address cannot be had."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(NAME_LOOKUPS, "names"))
-        fleet = Fleet(discover(), Budgets(), self._clock)
+        fleet = self._fleet
         pages = Pages(self._clock)
         ready_at = loop.time() + READY_AFTER_SECONDS
         site = make_site(
             Scrape(fleet, pages, self._own, self._flags.web_max_requests),
             Landing(fleet, self._clock, self._flags.web_telemetry_path, self._flags.external_url),
+            Control(lambda: self._settings, self.reload),
             lambda: fleet.first_round.is_set() or loop.time() >= ready_at,
-            self._flags.prefix,
-            self._flags.web_telemetry_path,
+            prefix=self._flags.prefix,
+            telemetry_path=self._flags.web_telemetry_path,
         )
         self._access.guard(site)
         # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.
@@ -81,12 +89,29 @@ class App:
             await asyncio.gather(fleet.stop(), server.cleanup())
             pages.close()
 
+    async def reload(self) -> None:
+        """Read the settings anew and put them in force. Raises WrongConfiguration, and then all is as it was."""
+        async with self._reloading:
+            try:
+                settings = self._read()
+            except WrongConfiguration as error:
+                self._is_reloaded = False
+                # Its faults say everything: there is no bug to trace.
+                log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
+                raise
+            else:
+                await self._fleet.apply(settings)
+                self._settings, self._is_reloaded, self._read_at = settings, True, self._clock.now()
+                log.info("the configuration was read again")
+            finally:
+                self._fleet.changed()
+
     def _own(self) -> Lines:
         samples = [
             own.BUILD_INFO.sample(
                 1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
             ),
-            own.RELOAD_SUCCESSFUL.sample(1),
+            own.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
             own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
             *read_registry(self._registry),
         ]

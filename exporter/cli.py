@@ -6,7 +6,8 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from exporter import own
 from exporter.app import App
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             watches = sum(len(target.schedules) for target in settings.targets.values())
             print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
             return 0
-        return asyncio.run(serve(settings, access, flags))
+        return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
     except WrongConfiguration as error:
         print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
         return 1
@@ -51,12 +52,16 @@ def read(flags: Flags) -> tuple[Settings, Access]:
     except WrongConfiguration as error:
         faults += error.faults
     try:
-        settings = load(flags.config_file, discover(), taken_labels(), VARIABLES)
+        settings = read_settings(flags)
     except WrongConfiguration as error:
         faults += error.faults
     if settings is None or access is None:
         raise WrongConfiguration(faults)
     return settings, access
+
+
+def read_settings(flags: Flags) -> Settings:
+    return load(flags.config_file, discover(), taken_labels(), VARIABLES)
 
 
 def taken_labels() -> set[str]:
@@ -67,26 +72,41 @@ def taken_labels() -> set[str]:
     return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
 
 
-async def serve(settings: Settings, access: Access, flags: Flags) -> int:
-    """Run the exporter until it is told to end."""
+async def serve(settings: Settings, access: Access, flags: Flags, read: Callable[[], Settings]) -> int:
+    """Run the exporter until it is told to end; SIGHUP has it `read` its settings again."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    await App(settings, access, flags).run(stop)
+    app = App(settings, access, flags, read)
+    reloads: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.create_task(reload_quietly(app))
+        reloads.add(task)  # or it could be collected while it runs
+        task.add_done_callback(reloads.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    await app.run(stop)
     return 0
+
+
+async def reload_quietly(app: App) -> None:
+    with suppress(WrongConfiguration):  # the app has logged it, and nobody waits for an answer
+        await app.reload()
 
 
 async def serve_demo(access: Access, flags: Flags) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
-        return await serve(settings, access, flags)
+        return await serve(settings, access, flags, lambda: settings)
 
 
 def raise_file_limit() -> None:
     """Allow as many open files as the machine lets us have: with 1 024 a few hundred nodes would look dead."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with suppress(OSError, ValueError):  # not every system lets us have what it calls the most
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def end(stop: asyncio.Event) -> None:

@@ -84,7 +84,7 @@ def check(
     tree: Tree, questions: Mapping[str, Askable], taken_labels: Iterable[str] = ()
 ) -> tuple[Settings | None, list[Fault]]:
     """Check a whole tree; return settings if there is no fault, and every fault with its place."""
-    models = target_models(questions)
+    models = target_models(tuple(questions.values()))
     document, faults = validate(Document, tree, ())
     defaults = tree["defaults"] if isinstance(tree.get("defaults"), dict) else {}
     faults += default_faults(defaults, questions, models)

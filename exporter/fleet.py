@@ -11,21 +11,16 @@ from typing import Any, NamedTuple
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
-from yarl import URL
 
-from exporter import own
-from exporter.auth import make_auth
 from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Collector
-from exporter.collectors.health import UP, health
 from exporter.configuration import Settings
+from exporter.connection import Connection
 from exporter.exposition import Lines
 from exporter.runner import Outcome, Run, Watch, run
-from exporter.settings import Budget, Target
 from exporter.standing import Standing
 from exporter.tally import Tally
-from exporter.transport import Transport
 
 log = logging.getLogger(__name__)
 
@@ -41,35 +36,6 @@ class Block(NamedTuple):
     target: str
     collector: str | None
     lines: Lines
-
-
-class Connection:
-    """A target in use: its session, its token, its counters, and how its watches stand."""
-
-    def __init__(self, name: str, target: Target, budgets: Budgets, budget: Budget, clock: Clock) -> None:
-        self.target = target
-        self.tally = Tally([own.THROTTLED, own.BUDGET_WAIT])
-        self.standings: dict[str, Standing] = {}
-        """By collector."""
-        self.auth = make_auth(target.auth)
-        self.transport = Transport(target, budgets.of(URL(target.url).host or "", budget), self.tally, clock)
-        self._common = target.series_labels(name)
-
-    def is_up(self) -> bool | None:
-        """Tell whether the node is up, None if that is not known."""
-        standing = self.standings.get(health.name)
-        reading = standing.reading(UP) if standing else None
-        return None if reading is None else reading == 1
-
-    def lines(self) -> Lines:
-        """Return what is known of the target itself."""
-        samples = [own.TARGET_INFO.sample(1, kind=self.target.kind, url=self.target.public_url), *self.tally.samples()]
-        token = self.auth.at_hand()
-        if token is not None and token.issued is not None:
-            samples.append(own.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
-        if token is not None and token.expiry is not None:
-            samples.append(own.TOKEN_EXPIRY.sample(token.expiry, renewed_by=self.auth.renewed_by))
-        return Lines(samples, self._common)
 
 
 class Fleet:
@@ -95,18 +61,71 @@ class Fleet:
 
     def start(self, settings: Settings) -> None:
         """Open every target and schedule every watch."""
-        for name, configured in settings.targets.items():
-            connection = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
-            self.connections[name] = connection
-            for collector, schedule in configured.schedules.items():
-                watch = Watch(name, configured.target, self._collectors[collector], schedule)
-                connection.standings[collector] = Standing(watch, self._clock, settings.party_labels, settings.aliases)
-                self._schedule(connection, watch)
-                self._unanswered.add(watch.key)
-        if not self._unanswered:
-            self.first_round.set()
+        self._adopt(settings)
         self.scheduler.start()
         self._watch_clock(self._wall_less_monotonic())
+
+    async def apply(self, settings: Settings) -> None:
+        """Take over settings while running: what is equal in both goes on untouched, a running run included."""
+        gone, ended = self._adopt(settings)
+        if ended:
+            await asyncio.wait(ended)
+        for connection in gone:
+            await connection.transport.close()
+
+    def _adopt(self, settings: Settings) -> tuple[list[Connection], list[asyncio.Task[None]]]:
+        """Take over settings at once; return what is left to be waited for: connections to close, runs to end."""
+        kept: dict[str, Connection] = {}
+        ended: list[asyncio.Task[None]] = []
+        for name, configured in settings.targets.items():
+            before = self.connections.get(name)
+            if before and (before.target, before.allowed) == (configured.target, settings.budget):
+                kept[name] = before
+            else:
+                kept[name] = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
+        gone = [connection for connection in self.connections.values() if connection not in kept.values()]
+        for connection in gone:
+            ended += [task for standing in connection.standings.values() for task in self._end(standing)]
+        self.connections = kept
+        for name, connection in kept.items():
+            ended += self._adopt_watches(connection, name, settings)
+        self._unanswered &= {standing.watch.key for standing in self.standings()}
+        self._end_of_round()
+        self._changes += 1
+        return gone, ended
+
+    def _adopt_watches(self, connection: Connection, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
+        configured = settings.targets[name]
+        before, connection.standings = connection.standings, {}
+        for collector, schedule in configured.schedules.items():
+            watch = Watch(name, configured.target, self._collectors[collector], schedule)
+            standing = before.get(collector)
+            if standing and standing.watch == watch:
+                del before[collector]
+                standing.present(settings.party_labels, settings.aliases)
+            else:
+                tally = standing.tally if standing else Tally()
+                standing = Standing(watch, self._clock, tally, settings.party_labels, settings.aliases)
+            connection.standings[collector] = standing
+        for standing in before.values():
+            yield from self._end(standing)
+        for standing in connection.standings.values():
+            if self.scheduler.get_job(standing.watch.key) is None:
+                self._schedule(connection, standing.watch)
+                if not self.first_round.is_set():
+                    self._unanswered.add(standing.watch.key)
+
+    def _end(self, standing: Standing) -> Iterator[asyncio.Task[None]]:
+        """Take a watch off the schedule and end its run, if it has one."""
+        key = standing.watch.key
+        self.scheduler.remove_job(key)
+        if (task := self._running.pop(key, None)) is not None:
+            task.cancel()
+            yield task
+
+    def _end_of_round(self) -> None:
+        if not self._unanswered:
+            self.first_round.set()
 
     def _schedule(self, connection: Connection, watch: Watch) -> None:
         interval = watch.schedule.interval
@@ -140,7 +159,8 @@ class Fleet:
             return
         task = self._running[watch.key] = asyncio.create_task(self._run(connection, watch), name=watch.key)
         await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
-        del self._running[watch.key]
+        if self._running.get(watch.key) is task:
+            del self._running[watch.key]
         if not task.cancelled() and (bug := task.exception()) is not None:
             told = connection.transport.redact("".join(traceback.format_exception(bug)))
             log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
@@ -159,19 +179,23 @@ class Fleet:
         standing.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
-        if not self._unanswered:
-            self.first_round.set()
+        self._end_of_round()
         if before is None or (before.outcome, before.reason) != (result.outcome, result.reason):
             tell(watch, result)
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
         target, _, collector = event.job_id.rpartition("/")
-        self.connections[target].standings[collector].skip()
-        self._changes += 1
+        if target in self.connections and collector in self.connections[target].standings:
+            self.connections[target].standings[collector].skip()
+            self._changes += 1
 
     def standings(self) -> Iterator[Standing]:
         """Return how every watch stands, target by target."""
         return (standing for each in self.connections.values() for standing in each.standings.values())
+
+    def changed(self) -> None:
+        """Note a change of what else is on the page."""
+        self._changes += 1
 
     def change(self) -> object:
         """Return something that is another one whenever a page would be."""

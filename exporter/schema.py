@@ -1,7 +1,8 @@
 """The models of a configuration, made from what each collector has to say: one schema, wherever it is read or shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from datetime import timedelta
+from functools import cache
 from typing import Any, Literal, Protocol
 
 from pydantic import Field, create_model
@@ -63,12 +64,13 @@ def schedule_model(question: Askable) -> tuple[Any, Any]:
     return (model | None, None) if needs_options else (model, model.model_validate({}))
 
 
-def target_models(questions: Mapping[str, Askable]) -> dict[Kind, type[Configured]]:
+@cache  # settings of one reload can only be equal to those of another if their models are the same
+def target_models(questions: Iterable[Askable]) -> dict[Kind, type[Configured]]:
     """Return the model of a target for each kind, with the collectors that can ask this kind."""
     models = {}
     for kind in Kind:
         fields: dict[str, Any] = {
-            name: schedule_model(question) for name, question in questions.items() if kind in question.kinds
+            question.name: schedule_model(question) for question in questions if kind in question.kinds
         }
         collectors = create_model(f"{kind}_collectors", __base__=Strict, __cls_kwargs__=NO_SOURCE, **fields)
         models[kind] = create_model(

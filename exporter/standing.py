@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal
 
 from exporter import own
@@ -18,10 +19,16 @@ class Standing:
     """What is known of one watch. A failed run leaves the last good samples on show until their grace is over."""
 
     def __init__(
-        self, watch: Watch, clock: Clock, style: Literal["full", "short"] = "full", aliases: Mapping[str, str] = {}
+        self,
+        watch: Watch,
+        clock: Clock,
+        tally: Tally,
+        style: Literal["full", "short"] = "full",
+        aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.watch = watch
-        self.tally = Tally()
+        self.tally = tally
+        """Its counters, which outlive it: the watch that takes its place after a reload counts on."""
         self.previous = Yielded()
         self.last: Run | None = None
         self.shown: Sequence[Sample] = ()
@@ -58,17 +65,21 @@ class Standing:
         shown = self.shown if self.is_shown else ()
         return next((sample.value for sample in shown if sample.metric is metric), None)
 
+    def present(self, style: Literal["full", "short"], aliases: Mapping[str, str]) -> None:
+        """Write parties in another way from now on, and what is shown too."""
+        if (style, aliases) != (self._style, self._aliases):
+            self._style, self._aliases = style, aliases
+            self._show(self.previous.samples)
+
     def take(self, run: Run) -> None:
         """Let a run replace what was shown, as far as its outcome says so."""
         name = self.watch.collector.name
         if run.outcome is Outcome.OK:
-            renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
-            kept = cap(renamed, self.shown, self.watch.schedule.max_series)
-            self.shown, self._lines = kept, Lines(kept, self._common)
+            dropped = self._show(run.yielded.samples)
             self._shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
             self.previous, self._supported, self._last_success = run.yielded, True, run.ended
-            if len(kept) < len(renamed):
-                self.tally.add(own.DROPPED, name, amount=len(renamed) - len(kept))
+            if dropped:
+                self.tally.add(own.DROPPED, name, amount=dropped)
         elif run.outcome is Outcome.UNSUPPORTED:
             self._supported = False
             self._shown_until = -math.inf
@@ -77,6 +88,13 @@ class Standing:
         self.last = run
         self.tally.add(own.RUNS, name)
         self._write_own()
+
+    def _show(self, samples: Sequence[Sample]) -> int:
+        """Put samples on the page; return how many there is no room for."""
+        renamed = rename_parties(samples, self._style, self._aliases)
+        self.shown = cap(renamed, self.shown, self.watch.schedule.max_series)
+        self._lines = Lines(self.shown, self._common)
+        return len(renamed) - len(self.shown)
 
     def skip(self) -> None:
         """Count a run that was due while the one before had not ended; one that may take so long is not late."""

@@ -114,7 +114,7 @@ class Lines:
         assert settings is not None, faults
         configured = settings.targets["t"]
         watch = Watch("t", configured.target, collector, configured.schedules[collector.name])
-        standing = self._standings[collector.name] = Standing(watch, self._clock)
+        standing = self._standings[collector.name] = Standing(watch, self._clock, Tally())
         return standing
 
 

@@ -266,3 +266,32 @@ async def test_a_node_forges_no_line_and_learns_no_secret_into_one(
     for line in command.said.split("\n")[:-1]:
         assert line.isprintable()
         assert json.loads(line)["msg"] != "forged" if style == "json" else line.startswith("ts=20")
+
+
+# What is read again while it runs
+
+
+async def reload_state(command: Command) -> str:
+    async with aiohttp.ClientSession() as session, session.get(f"{command.url}/metrics") as answer:
+        page = await answer.text()
+    [line] = [line for line in page.splitlines() if line.startswith("canton_exporter_config_last_reload_successful ")]
+    return line.rpartition(" ")[2]
+
+
+async def test_reads_its_settings_again_when_told_to_and_keeps_the_old_ones_if_the_new_are_wrong(
+    start: Start, tmp_path: Path
+) -> None:
+    command = await start(watching())
+    await command.until_healthy()
+    good = (tmp_path / "exporter.yaml").read_text()
+    (tmp_path / "exporter.yaml").write_text("targets: {}")
+    command.process.send_signal(signal.SIGHUP)
+    await command.until_said("the configuration was refused")
+    assert "no node is configured" in command.said
+    assert await reload_state(command) == "0.0"
+    (tmp_path / "exporter.yaml").write_text(good)
+    async with aiohttp.ClientSession() as session, session.post(f"{command.url}/-/reload") as answer:
+        assert answer.status == 200
+    assert await reload_state(command) == "1.0"
+    assert await command.end(signal.SIGTERM) == 0
+    assert "Traceback" not in command.said

@@ -12,7 +12,7 @@ from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded, Yields, collector, minutes, seconds
 from exporter.collectors import discover
-from exporter.configuration import check
+from exporter.configuration import Settings, check
 from exporter.exposition import Format, write_page
 from exporter.fleet import Fleet
 from exporter.metric import Metric
@@ -242,3 +242,65 @@ async def test_the_first_round_ends_when_every_watch_has_run_once(start: Start) 
     assert not fleet.first_round.is_set()
     other = start({"a": ledger()}, beat)
     await asyncio.wait_for(other.first_round.wait(), 5)
+
+
+def settings_of(targets: dict[str, Any], *collectors: Collector[Any], **top: Any) -> Settings:
+    settings, faults = check({"targets": targets, **top}, {collector.name: collector for collector in collectors})
+    assert settings is not None, faults
+    return settings
+
+
+async def test_a_reload_leaves_what_is_equal_alone_a_running_run_included(start: Start) -> None:
+    fleet = start({"a": ledger(), "b": ledger()}, beat, hang)
+    await until(lambda: len(fleet._running) >= 2)
+    kept, run = fleet.connections["a"], fleet._running["a/hang"]
+    standing = kept.standings["beat"]
+    await fleet.apply(settings_of({"a": ledger(), "c": ledger()}, beat, hang))
+    assert list(fleet.connections) == ["a", "c"]
+    assert fleet.connections["a"] is kept
+    assert kept.standings["beat"] is standing
+    assert fleet._running["a/hang"] is run
+    assert not run.done()
+    assert {job.id for job in fleet.scheduler.get_jobs()} == {"a/beat", "a/hang", "c/beat", "c/hang"}
+    assert not any('target="b"' in line for line in page(fleet))
+    await until(lambda: any(line.startswith("canton_beats") and 'target="c"' in line for line in page(fleet)))
+
+
+async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start: Start) -> None:
+    fleet = start({"a": ledger()}, beat, hang)
+    await until(lambda: any(line.startswith("canton_beats") and line.endswith(" 3.0") for line in page(fleet)))
+    connection, other = fleet.connections["a"], fleet.connections["a"].standings["hang"]
+    changed = ledger(collectors={"beat": {"interval": "1h"}})
+    await fleet.apply(settings_of({"a": changed}, beat, hang))
+    assert fleet.connections["a"] is connection
+    assert connection.standings["hang"] is other
+    assert connection.standings["beat"].previous.samples == ()
+    [runs] = [line for line in page(fleet) if line.startswith("canton_collector_runs_total") and '"beat"' in line]
+    assert float(runs.rpartition(" ")[2]) >= 3
+    [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/beat"]
+    assert job.trigger.interval == timedelta(hours=1)
+
+
+async def test_a_target_that_changed_gets_new_connections_and_its_runs_end(start: Start) -> None:
+    fleet = start({"a": ledger()}, hang)
+    await until(lambda: fleet._running)
+    before, run = fleet.connections["a"], fleet._running["a/hang"]
+    await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
+    assert fleet.connections["a"] is not before
+    assert run.cancelled()
+    assert before.transport._session.closed
+
+
+async def test_a_collector_that_was_switched_off_takes_its_series_along(start: Start) -> None:
+    fleet = start({"a": ledger()}, beat, hang)
+    await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
+    await fleet.apply(settings_of({"a": ledger(collectors={"beat": {"enabled": False}})}, beat, hang))
+    assert not any('"beat"' in line or line.startswith("canton_beats") for line in page(fleet))
+
+
+async def test_a_fleet_can_be_reloaded_many_times_in_a_row(start: Start) -> None:
+    fleet = start({"a": ledger()}, beat)
+    for index in range(20):
+        await fleet.apply(settings_of({"a": ledger(timeout=f"{index + 1}s")}, beat))
+    assert len(fleet.scheduler.get_jobs()) == 1
+    await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))

@@ -11,6 +11,7 @@ from exporter.metric import Metric
 from exporter.runner import Outcome, Run, Watch
 from exporter.settings import Kind, Schedule, Strict, Target
 from exporter.standing import Standing
+from exporter.tally import Tally
 from tests.conftest import NOW, FakeClock
 
 COUNT = Metric("canton_count", "A count.", ("of",))
@@ -25,7 +26,7 @@ async def things(node: Node, options: Strict, previous: Yielded) -> Yields:
 def stand(clock: FakeClock, max_series: int = 500, **schedule: timedelta) -> Standing:
     times = {"interval": things.interval, "timeout": things.timeout, **schedule}
     target = Target(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
-    return Standing(Watch("t", target, things, Schedule(max_series=max_series, **times)), clock)
+    return Standing(Watch("t", target, things, Schedule(max_series=max_series, **times)), clock, Tally())
 
 
 def good(clock: FakeClock, *of: str) -> Run:
@@ -187,3 +188,15 @@ def test_a_reading_is_what_the_page_shows(clock: FakeClock) -> None:
 def test_a_collector_is_named_for_its_function_and_documented_by_its_module() -> None:
     assert isinstance(things, Collector)
     assert (things.name, things.doc) == ("things", __doc__)
+
+
+SENT = Metric("canton_sent", "Sent.", ("sender",))
+
+
+def test_parties_are_written_another_way_at_once_when_that_is_reloaded(clock: FakeClock) -> None:
+    standing = stand(clock)
+    standing.take(Run(NOW, 0.5, Outcome.OK, yielded=Yielded([SENT.sample(1, sender="alice::1220aabbccdd")])))
+    standing.present("short", {})
+    assert 'sender="alice::1220aabb"' in readings(standing)[0]
+    standing.present("full", {"alice::1220aabbccdd": "treasury"})
+    assert 'sender="treasury"' in readings(standing)[0]

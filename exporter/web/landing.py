@@ -34,6 +34,7 @@ td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} 
 </style></head><body>
 <h1>canton-exporter</h1><p class="quiet">version {version} &middot; {summary}</p>
 <nav><a href="{prefix}{metrics}">Metrics</a>
+<a href="{prefix}/config">Configuration</a>
 <a href="{prefix}/-/healthy">Healthy</a> <a href="{prefix}/-/ready">Ready</a></nav>
 {targets}
 </body></html>

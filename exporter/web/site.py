@@ -4,12 +4,19 @@ from collections.abc import Callable
 
 from aiohttp import web
 
+from exporter.web.control import Control
 from exporter.web.landing import Landing
 from exporter.web.scrape import Scrape
 
 
 def make_site(
-    scrape: Scrape, landing: Landing, is_ready: Callable[[], bool], prefix: str, telemetry_path: str
+    scrape: Scrape,
+    landing: Landing,
+    control: Control,
+    is_ready: Callable[[], bool],
+    *,
+    prefix: str,
+    telemetry_path: str,
 ) -> web.Application:
     """Return the application. /-/healthy looks at nothing: it answers as long as the event loop runs."""
 
@@ -28,6 +35,9 @@ def make_site(
     site.router.add_get(f"{prefix}{telemetry_path}", scrape.answer)
     site.router.add_get(f"{prefix}/-/healthy", healthy)
     site.router.add_get(f"{prefix}/-/ready", ready)
+    site.router.add_get(f"{prefix}/config", control.show)
+    for method in ("POST", "PUT"):
+        site.router.add_route(method, f"{prefix}/-/reload", control.put_in_force)
     if telemetry_path != "/":
         site.router.add_get(f"{prefix}/", landing.answer)
     if prefix:

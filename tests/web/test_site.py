@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+import yaml
 from aiohttp.test_utils import TestClient, TestServer
 
 from exporter import own
@@ -13,8 +14,10 @@ from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collectors import discover
 from exporter.configuration import check
+from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, Lines, Pages
 from exporter.fleet import Fleet
+from exporter.web.control import Control
 from exporter.web.landing import Landing
 from exporter.web.negotiation import choose_format, takes_gzip
 from exporter.web.scrape import Scrape
@@ -79,9 +82,19 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
     pages = Pages(Clock())
     clients: list[TestClient[Any, Any]] = []
 
+    async def reload() -> None:
+        if wrong:
+            raise WrongConfiguration(wrong)
+
+    wrong: list[str] = []
+
     async def open_site(prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics") -> Any:
         targets = {
-            "participant": {"kind": "ledger", "url": node.url},
+            "participant": {
+                "kind": "ledger",
+                "url": node.url.replace("//", "//user:hunter2@"),
+                "headers": {"X": "hunter2"},
+            },
             "scan": {"kind": "scan", "url": node.url},
         }
         settings, faults = check({"targets": targets}, COLLECTORS)
@@ -92,11 +105,13 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         site = make_site(
             Scrape(fleet, pages, lambda: own_lines, most),
             Landing(fleet, Clock(), path, prefix),
+            Control(lambda: settings, reload),
             lambda: ready,
-            prefix,
-            path,
+            prefix=prefix,
+            telemetry_path=path,
         )
         client = TestClient(TestServer(site), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
+        client.wrong = wrong  # type: ignore[attr-defined] # for tests that spoil the configuration
         client.fleet = fleet  # type: ignore[attr-defined] # for tests that let a watch run
         clients.append(client)
         await client.start_server()
@@ -224,3 +239,44 @@ async def test_what_a_node_says_is_text_on_the_landing_page(open_site: Open, nod
     page = await (await client.get("/")).text()
     assert "&lt;script&gt;alert(&#x27;owned&#x27;)&lt;/script&gt;" in page
     assert "<script" not in page
+
+
+async def test_the_configuration_in_force_is_shown_whole_and_without_its_secrets(
+    open_site: Open, node: TestNode
+) -> None:
+    client = await open_site()
+    answer = await client.get("/config")
+    text = await answer.text()
+    assert answer.headers["Content-Type"].startswith("text/plain")
+    assert "hunter2" not in text
+    shown = yaml.safe_load(text)
+    participant = shown["targets"]["participant"]
+    assert participant["url"] == node.url
+    assert participant["headers"] == {"X": "**********"}
+    assert participant["collectors"]["ledger_offsets"] == {
+        "enabled": True,
+        "interval": "15s",
+        "timeout": "10s",
+        "max_series": 500,
+        "options": {"lookback": 10000},
+    }
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT"])
+async def test_a_reload_is_asked_for_and_a_wrong_configuration_is_refused_with_its_faults(
+    open_site: Open, method: str
+) -> None:
+    client = await open_site()
+    answer = await client.request(method, "/-/reload")
+    assert (answer.status, await answer.text()) == (200, "the configuration was read again\n")
+    client.wrong.append("exporter.yaml: targets.a.url: is missing")
+    answer = await client.request(method, "/-/reload")
+    assert answer.status == 500
+    assert await answer.text() == (
+        "the configuration in force goes on; the new one is refused:\nexporter.yaml: targets.a.url: is missing\n"
+    )
+
+
+async def test_a_reload_is_not_asked_for_by_looking(open_site: Open) -> None:
+    client = await open_site()
+    assert (await client.get("/-/reload")).status == 405
