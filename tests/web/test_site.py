@@ -93,7 +93,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         targets = {
             "participant": {
                 "kind": "ledger",
-                "url": node.url.replace("//", "//user:hunter2@"),
+                "url": secret_url,
                 "headers": {"X": "hunter2"},
             },
             "scan": {"kind": "scan", "url": node.url},
