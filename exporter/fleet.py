@@ -155,9 +155,11 @@ class Fleet:
         self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
 
     async def _due(self, connection: Connection, watch: Watch) -> None:
-        if self._stopping:
-            return
-        task = self._running[watch.key] = asyncio.create_task(self._run(connection, watch), name=watch.key)
+        standing = connection.standings.get(watch.collector.name)
+        is_current = self.connections.get(watch.name) is connection and standing and standing.watch is watch
+        if standing is None or not is_current or self._stopping:
+            return  # it was on its way when a reload or the end took its watch away
+        task = self._running[watch.key] = asyncio.create_task(self._run(connection, standing), name=watch.key)
         await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
         if self._running.get(watch.key) is task:
             del self._running[watch.key]
@@ -165,9 +167,8 @@ class Fleet:
             told = connection.transport.redact("".join(traceback.format_exception(bug)))
             log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
 
-    async def _run(self, connection: Connection, watch: Watch) -> None:
-        standing = connection.standings[watch.collector.name]
-        before = standing.last
+    async def _run(self, connection: Connection, standing: Standing) -> None:
+        watch, before = standing.watch, standing.last
         result = await run(
             watch,
             connection.transport,

@@ -304,3 +304,11 @@ async def test_a_fleet_can_be_reloaded_many_times_in_a_row(start: Start) -> None
         await fleet.apply(settings_of({"a": ledger(timeout=f"{index + 1}s")}, beat))
     assert len(fleet.scheduler.get_jobs()) == 1
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
+
+
+async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_start(start: Start) -> None:
+    fleet = start({"a": ledger()}, hang)
+    [job] = fleet.scheduler.get_jobs()
+    await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
+    await asyncio.wait_for(job.func(*job.args), 1)
+    assert job.args[0].standings["hang"].last is None
