@@ -49,6 +49,34 @@ def metric_table(metrics: Iterable[Metric]) -> str:
     return table(["Metric", "Type", "Labels", "Meaning"], rows)
 
 
+VALUES = """\
+A *watch* is one collector on one target.
+
+| label | value | meaning, and what to do |
+| --- | --- | --- |
+| `reason` | `unreachable` | no name, no connection, no TLS, or a broken answer: is the node up, is the url right? |
+| | `timeout` | no answer in time: the node is slow, or more than the collector's `timeout` is needed |
+| | `unauthorized` | 401 or 403, or the token could not be read: renew it, or give its user what the collector needs |
+| | `refused` | another error, a redirect, or an HTML page: is this the API's address? the log has what was said |
+| | `malformed` | an answer that is not the documented one |
+| | `limited` | 429: lower `budget`, or run less often |
+| | `too_large` | 413, or more than the exporter reads |
+| | `bug` | of the exporter: the log has a traceback, please report it |
+| `code` | `200` ... | the status; where no answer came, the reason, or `cancelled` |
+| `renewed_by` | `exporter`, `file`, `nobody` | who sees to the next token |
+| `source` | `checkpoint` | record times come from an offset checkpoint: up to 15 s of lag is usual |
+| | `ledger_end` | they come with the ledger's end (from 3.6 on) |
+
+A node that does not have an operation is not failing: `canton_collector_success` is 0, `canton_collector_supported` is
+0 and there is no `canton_collector_failure_info`, which is what a rule for failures reads. Where it surprises, the url
+or the kind may be another's.
+
+The process's own `process_*` and `python_*` come from the Prometheus library; `--web.disable-exporter-metrics` leaves
+them out.
+
+"""
+
+
 def metrics_page() -> str:
     declared = [value for value in vars(own).values() if isinstance(value, Metric)]
     parts = [
@@ -58,6 +86,7 @@ def metrics_page() -> str:
         "Values are refreshed on a schedule, not by the scrape: a count takes minutes, nodes are remote, and two ",
         "Prometheus replicas must not double the load. After a failed run `canton_collector_success` is 0 at once; ",
         "the last good values stay for a grace (`stale_after`) and then go. No number is ever frozen.\n\n",
+        VALUES,
         "## The exporter and its watches\n\n",
         metric_table(declared),
     ]
@@ -134,7 +163,8 @@ One YAML file, named by `--config.file`; [exporter.example.yaml](../exporter.exa
 
 Any setting can also be given by the environment: `CANTON_EXPORTER_` and its path, the parts joined by `__`, such as
 `CANTON_EXPORTER_TARGETS__my_participant__AUTH__TOKEN`; in a target's name upper and lower case, `-` and `_` are equal.
-Lists and mappings may be written as JSON. The environment wins over the file.
+Lists and mappings may be written as JSON. The environment wins over the file; where it names targets, the default file
+need not be there. In a header's name an underscore stands for a hyphen: `..._HEADERS__X_API_KEY` is `x-api-key`.
 
 Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 

@@ -66,6 +66,8 @@ class Node:
         self._deadline = deadline
         # An answer must have time left to be read, so requests end before the run does, by a tenth and at most 0.5 s.
         self._reserve = min(0.5, self.time_left() / 10)
+        self.remarks: list[str] = []
+        """What people should be told although the run is ok: logged when it changes, and shown with the watch."""
         self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
         """The last requests, oldest first."""
 

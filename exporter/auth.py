@@ -90,7 +90,7 @@ class FromFile:
     renewed_by = "file"
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self._seen: object = None
         self._token: Token | None = None
 
@@ -106,19 +106,19 @@ class FromFile:
     def _read(self) -> Token:
         try:
             # Whoever renews it replaces the file or, on Kubernetes, the link it is behind: the inode tells both.
-            status = self._path.stat()
+            status = self.path.stat()
             seen = (status.st_ino, status.st_mtime_ns, status.st_size)
             if self._token is None or seen != self._seen:
-                text = self._path.read_text(encoding="ascii").strip()
+                text = self.path.read_text(encoding="ascii").strip()
                 if not text and self._token is not None:
                     return self._token  # it is being written at this moment
                 if not text.isprintable() or not text:
-                    raise Unauthorized(f"{self._path} holds no token: one line of text is expected")
+                    raise Unauthorized(f"{self.path} holds no token: one line of text is expected")
                 self._token, self._seen = read_token(text), seen
         except (OSError, UnicodeDecodeError) as error:
             self._token = None
             what = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise Unauthorized(f"the token cannot be read from {self._path}: {what}") from error
+            raise Unauthorized(f"the token cannot be read from {self.path}: {what}") from error
         return self._token
 
     def reject(self, token: Token) -> None:

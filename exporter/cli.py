@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from exporter import own
 from exporter.app import App
+from exporter.auth import FromFile, make_auth
 from exporter.collectors import discover, metrics_of
 from exporter.configuration import Settings, load
 from exporter.demo import demo
@@ -18,6 +19,7 @@ from exporter.errors import WrongConfiguration
 from exporter.flags import VARIABLES, Flags, read_flags
 from exporter.log import set_up
 from exporter.metric import Metric
+from exporter.settings import Target
 from exporter.web.access import Access
 
 END_SECONDS = 4.5
@@ -35,12 +37,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings, access = read(flags)
         if flags.config_check:
             watches = sum(len(target.schedules) for target in settings.targets.values())
+            for name, target in settings.targets.items():
+                warn(name, target)
             print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
             return 0
         return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
     except WrongConfiguration as error:
         print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
         return 1
+
+
+def warn(name: str, target: Target) -> None:
+    """Say what cannot be had now and may be there when the exporter runs."""
+    auth = make_auth(target.auth)
+    if target.auth.type != "none" and auth.at_hand() is None and isinstance(auth, FromFile):
+        print(f"canton-exporter: warning: target {name}: {auth.path} holds no token that can be read", file=sys.stderr)
 
 
 def read(flags: Flags) -> tuple[Settings, Access]:

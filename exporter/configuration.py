@@ -1,5 +1,6 @@
 """What was written becomes settings, or a list of all that is wrong with it: where, what, and what would be right."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,9 @@ from exporter.faults import Fault, Place, validate
 from exporter.schema import Askable, Configured, target_models
 from exporter.settings import Budget, Kind, TargetName, Text
 from exporter.sources import PREFIX, Tree, at, holds, merge, nearest, printable, read_environment, read_file
+
+DEFAULT_FILE = Path("exporter.yaml")
+"""What is read if nothing is named; where the environment names targets, it need not be there."""
 
 
 class Document(BaseSettings):
@@ -61,7 +65,9 @@ def load(
     `taken_labels` are label names that no target may add, `flags` the variables that are command line flags.
     Raises WrongConfiguration with one sentence for each fault.
     """
-    file = read_file(path)
+    in_environment = any(name.upper().startswith(f"{PREFIX}TARGETS") for name in os.environ)
+    file = {} if in_environment and path == DEFAULT_FILE and not path.exists() else read_file(path)
+    anchor(file, path.parent)
     environment, faults = read_environment(Document, file, flags)
     try:
         settings, more = check(merge(file, environment), questions, taken_labels)
@@ -71,6 +77,15 @@ def load(
     if faults or settings is None:
         raise WrongConfiguration(faults)
     return settings
+
+
+def anchor(file: Tree, folder: Path) -> None:
+    """Let the paths of a file's token files begin at its folder, wherever the exporter is started."""
+    targets = file.get("targets")
+    for target in [file.get("defaults"), *(targets.values() if isinstance(targets, dict) else ())]:
+        auth = target.get("auth") if isinstance(target, dict) else None
+        if isinstance(auth, dict) and isinstance(auth.get("token_file"), str) and auth["token_file"]:
+            auth["token_file"] = str(folder.absolute() / auth["token_file"])
 
 
 def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:

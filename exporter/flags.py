@@ -11,6 +11,7 @@ from typing import Any
 from yarl import URL
 
 from exporter import __version__
+from exporter.configuration import DEFAULT_FILE
 from exporter.sources import PREFIX
 
 PORT = 10066
@@ -73,7 +74,7 @@ def read_url(text: str) -> URL:
 
 
 FLAGS: Mapping[str, dict[str, Any]] = {
-    "config.file": {"type": Path, "default": Path("exporter.yaml"), "metavar": "FILE", "help": "the settings"},
+    "config.file": {"type": Path, "default": DEFAULT_FILE, "metavar": "FILE", "help": "the settings"},
     "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
     "web.listen-address": {
         "type": read_address,

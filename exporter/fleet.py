@@ -181,7 +181,7 @@ class Fleet:
         self._changes += 1
         self._unanswered.discard(watch.key)
         self._end_of_round()
-        if before is None or (before.outcome, before.reason) != (result.outcome, result.reason):
+        if before is None or before.state != result.state:
             tell(watch, result)
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
@@ -230,6 +230,10 @@ class Fleet:
 
 def tell(watch: Watch, run: Run) -> None:
     """Log a change of a watch's state: one line, however long the state lasts."""
-    level = logging.WARNING if run.outcome is Outcome.FAILED else logging.INFO
+    level = logging.INFO if run.outcome is Outcome.OK and not run.remark else logging.WARNING
     about = {"reason": run.reason, "error": run.error, "traceback": run.traceback}
-    log.log(level, f"watch is {run.outcome}", extra={"target": watch.name, "collector": watch.collector.name, **about})
+    log.log(
+        level,
+        run.remark or f"watch is {run.outcome}",
+        extra={"target": watch.name, "collector": watch.collector.name, **about},
+    )

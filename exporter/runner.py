@@ -57,8 +57,15 @@ class Run:
     error: str | None = None
     traceback: str | None = None
     """Of a bug of ours."""
+    remark: str | None = None
+    """What people should be told although the run is ok."""
     requests: Sequence[Request] = ()
     yielded: Yielded = field(default_factory=Yielded)
+
+    @property
+    def state(self) -> tuple[Outcome, str | None, str | None]:
+        """What is told when it changes, and only then."""
+        return self.outcome, self.reason, self.remark
 
 
 async def run(
@@ -95,6 +102,7 @@ async def run(
         reason=reason,
         error=transport.redact(error) or None,
         traceback=transport.redact(trace) or None,
+        remark=transport.redact("; ".join(node.remarks)) or None,
         requests=tuple(node.requests),
         yielded=yielded,
     )

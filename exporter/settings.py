@@ -95,7 +95,7 @@ class BearerAuth(Strict):
     token: Line | None = None
     """The token itself; better kept in a file or set by the environment."""
     token_file: Path | None = None
-    """A file that holds the token; read again when it changes."""
+    """A file that holds the token, its path from this file's folder on; read again when it changes."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

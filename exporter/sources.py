@@ -1,6 +1,7 @@
 """Where settings are written: a YAML file, and `CANTON_EXPORTER_*` variables laid over it."""
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,10 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 from exporter.errors import WrongConfiguration
 
 PREFIX = "CANTON_EXPORTER_"
-INJECTED = ("PORT", "SERVICE_")  # Kubernetes sets these in every pod beside a Service named canton-exporter
+# What Kubernetes sets in every pod beside a Service called canton-exporter, or canton-exporter-something.
+INJECTED = re.compile(
+    r"(PORT|SERVICE_).*|([A-Z0-9]+_)+(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)"
+)
 Tree = dict[str, Any]
 
 
@@ -78,6 +82,8 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
         field = re.search(r'field "(\w+)"', str(error))
         variable = PREFIX + (field[1].upper() if field else "*")
         return {}, [f"environment variable {variable}: is no JSON; write a mapping as JSON, or its keys apart with __"]
+    if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
+        tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
     faults = []
     targets = file.get("targets")
     written: dict[str, list[str]] = {}
@@ -89,6 +95,9 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
                 variable = f"{PREFIX}TARGETS__{fold(name).upper()}"
                 faults.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
         tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
+    for target in [tree.get("defaults"), *(tree["targets"].values() if isinstance(tree.get("targets"), dict) else ())]:
+        if isinstance(target, dict) and isinstance(target.get("headers"), dict):
+            target["headers"] = {header_name(name): value for name, value in target["headers"].items()}
     return tree, [*faults, *unknown_variables(top, {*flags})]
 
 
@@ -96,11 +105,24 @@ def unknown_variables(top: type[BaseSettings], flags: set[str]) -> Iterator[str]
     known = {field.upper() for field in top.model_fields} | {flag.removeprefix(PREFIX) for flag in flags}
     for variable in sorted(os.environ):
         name = variable.upper().removeprefix(PREFIX)
-        if not variable.upper().startswith(PREFIX) or name.startswith(INJECTED) or name in known:
+        if not variable.upper().startswith(PREFIX) or INJECTED.fullmatch(name) or name in known:
             continue
         if name.partition("__")[0] not in known:
             close = nearest(name, known).replace("mean ", f"mean {PREFIX}")
             yield f"environment variable {printable(variable)}: no such setting{close}"
+
+
+def from_json(text: Any) -> Any:
+    """Return the list or mapping that a text holds as JSON, else the text."""
+    try:
+        return json.loads(text) if str(text).startswith(("{", "[")) else text
+    except ValueError:
+        return text
+
+
+def header_name(name: str) -> str:
+    """Return a header's name from a variable's, which can hold no hyphen; one given as JSON has capitals or hyphens."""
+    return name.replace("_", "-") if name.islower() else name
 
 
 def fold(name: object) -> str:

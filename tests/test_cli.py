@@ -222,6 +222,13 @@ def test_a_host_whose_name_is_too_long_is_told_in_one_sentence(run: Callable[...
     assert (status, len(err.splitlines())) == (1, 1)
 
 
+def test_a_check_warns_of_a_token_file_that_cannot_be_read_now(run: Callable[..., Said], tmp_path: Path) -> None:
+    text = "targets: {a: {kind: ledger, url: 'http://127.0.0.1:9', auth: {type: bearer, token_file: later}}}"
+    status, out, err = run(text, "--config.check")
+    assert (status, out.count("fine")) == (0, 1)
+    assert err == f"canton-exporter: warning: target a: {tmp_path / 'later'} holds no token that can be read\n"
+
+
 # What runs until it is told to end
 
 

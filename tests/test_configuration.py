@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import Field, SecretStr
 
-from exporter.configuration import Settings, load
+from exporter.collectors import discover
+from exporter.configuration import DEFAULT_FILE, Settings, load
 from exporter.errors import WrongConfiguration
 from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Strict
 from exporter.sources import holds, merge, nearest
@@ -840,3 +841,53 @@ def test_knows_what_a_tree_holds(place: tuple[str, ...], is_there: bool) -> None
 )
 def test_names_the_nearest_neighbour_if_one_is_near(key: str, said: str) -> None:
     assert nearest(key, ["health", "offsets"]) == said
+
+
+# What users of Kubernetes and of the environment alone met with
+
+
+def loaded(folder: Path, text: str | None = None) -> Settings:
+    path = folder / "exporter.yaml"
+    if text is not None:
+        path.write_text(text)
+    return load(path, discover())
+
+
+PLAIN = "targets: {a: {kind: ledger, url: 'http://node', auth: {type: bearer, token_file: token}}}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["SERVICE_HOST", "PORT", "PORT_10066_TCP", "SERVICE_PORT_METRICS", "TESTNET_SERVICE_HOST", "TESTNET_SERVICE_PORT",
+     "TESTNET_PORT", "TESTNET_PORT_10066_TCP_ADDR", "A_B_SERVICE_PORT_HTTP"],
+)  # fmt: skip
+def test_what_kubernetes_sets_for_a_service_of_such_a_name_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(f"CANTON_EXPORTER_{name}", "tcp://10.0.0.1:10066")
+    assert loaded(tmp_path, PLAIN).targets
+
+
+def test_a_token_file_is_looked_for_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    auth = loaded(tmp_path, PLAIN).targets["a"].auth
+    assert isinstance(auth, BearerAuth)
+    assert auth.token_file == tmp_path / "token"
+
+
+def test_a_header_from_the_environment_has_hyphens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__HEADERS__X_Api_Key", "s")
+    monkeypatch.setenv("CANTON_EXPORTER_DEFAULTS__HEADERS", '{"X_Kept": "s"}')
+    assert sorted(loaded(tmp_path, PLAIN).targets["a"].headers) == ["X_Kept", "x-api-key"]
+
+
+def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WrongConfiguration, match="cannot be read"):
+        load(DEFAULT_FILE, discover())
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__KIND", "ledger")
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__URL", "http://node")
+    assert list(load(DEFAULT_FILE, discover()).targets) == ["a"]
+    with pytest.raises(WrongConfiguration, match="cannot be read"):
+        load(tmp_path / "named.yaml", discover())

@@ -177,7 +177,7 @@ async def test_the_requests_of_a_collector_take_its_share_of_the_budget(start: R
     budget = Budget(rate=0.01, burst=4)
     ended = await start(collect(ask, Share.HALF), within=0.1, budget=budget)
     assert (ended.reason, len(node.requests)) == ("timeout", 2)
-    assert (await start(collect(ask), within=0.1, budget=budget)).outcome is Outcome.OK
+    assert (await start(collect(ask), within=5, budget=budget)).outcome is Outcome.OK
 
 
 # Runs that fail

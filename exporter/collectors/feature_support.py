@@ -13,7 +13,10 @@ from exporter.metric import Metric
 from exporter.settings import Kind, Strict
 
 FEATURE_SUPPORTED = Metric(
-    "canton_feature_supported", "1 if the feature is supported, else 0.", ("feature",), source="GET /v0/feature-support"
+    "canton_feature_supported",
+    "1 if the feature is supported, else 0; absent where a scan names none.",
+    ("feature",),
+    source="GET /v0/feature-support",
 )
 
 

@@ -12,18 +12,22 @@ from functools import partial
 from exporter.answers import check
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.errors import Failed, Refused
+from exporter.errors import Failed, Refused, Unsupported
 from exporter.metric import Metric
 from exporter.settings import Kind, Strict
 from exporter.transport import Reply
 
-UP = Metric("canton_up", "1 if the node is alive, 0 if it says it is not or does not answer.", source="GET /livez")
+UP = Metric(
+    "canton_up",
+    "1 if the node is alive, 0 if it says it is not or does not answer; no value on 401, 403 or 429.",
+    source="GET /livez, or /v2/version or /version where there is none",
+)
 READY = Metric(
     "canton_ready", "1 if the node is ready to serve, 0 if not; absent if it does not tell.", source="GET /readyz"
 )
 CLOCK_OFFSET = Metric(
     "canton_target_clock_offset_seconds",
-    "How far the clock of the nearest HTTP hop is ahead of ours, to about half a second.",
+    "How far the clock of the nearest HTTP hop is ahead of ours, to about half a second; every lag depends on it.",
     source="the Date header of GET /livez",
 )
 CERTIFICATE_EXPIRY = Metric(
@@ -36,14 +40,19 @@ CERTIFICATE_EXPIRY = Metric(
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
     live, ready = await node.together(partial(knock, node, route) for route in ("/livez", "/readyz"))
-    up = verdict(live)
+    asked, up = live, verdict(live)
     if up is None:
-        version = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")
-        up = version is not None and version.status == 200
+        asked = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")
+        up = isinstance(asked, Reply) and asked.status == 200
     yield UP.sample(up)
-    if (serves := verdict(ready)) is not None:
+    serves = verdict(ready)
+    if serves is not None:
         yield READY.sample(serves)
-    if live is not None:
+    if not up:
+        node.remarks.append(f"the node is down: {why(asked)}")
+    elif serves is False:
+        node.remarks.append(f"the node is not ready: {why(ready)}")
+    if isinstance(live, Reply):
         if (date := date_of(live)) is not None:
             # Date is cut to whole seconds, so the moment it names was half a second later on average.
             yield CLOCK_OFFSET.sample(date + 0.5 - (live.sent + live.answered) / 2)
@@ -51,26 +60,34 @@ async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
             yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
 
 
-async def knock(node: Node, route: str) -> Reply | None:
-    """Return the node's answer, or None if none came: for these two questions that is an answer too."""
+async def knock(node: Node, route: str) -> Reply | Failed:
+    """Return the node's answer, or why none came: for these two questions that is an answer too."""
     try:
         return await node.knock(route)
-    except Failed:
-        return None
+    except Failed as failure:
+        return failure
 
 
-def verdict(reply: Reply | None) -> bool | None:
+def verdict(answer: Reply | Failed) -> bool | None:
     """Return what an answer says, None if there is no such route.
 
     Raises Unauthorized, Limited or Refused for one that says nothing of the node's health.
     """
-    if reply is None or reply.status >= 500:
+    if isinstance(answer, Failed) or answer.status >= 500:
         return False
-    if reply.status in (404, 405):
+    if answer.status in (404, 405):
         return None
-    if reply.status != 200:
-        raise Refused(f"{check(reply).asked}: {reply.status} says neither yes nor no", reply.status)
+    if answer.status != 200:
+        raise Refused(f"{check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
     return True
+
+
+def why(answer: Reply | Failed) -> str:
+    """Say what is wrong with an answer."""
+    try:
+        return str(answer) if isinstance(answer, Failed) else check(answer).asked
+    except (Failed, Unsupported) as failure:
+        return str(failure)
 
 
 def date_of(reply: Reply) -> float | None:

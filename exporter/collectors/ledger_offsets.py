@@ -37,7 +37,9 @@ CONNECTED_INFO = Metric(
     source="GET /v2/state/connected-synchronizers",
 )
 CHECKPOINT_OFFSET = Metric(
-    "canton_ledger_checkpoint_offset", "The newest offset checkpoint's offset.", source="POST /v2/updates"
+    "canton_ledger_checkpoint_offset",
+    "The newest offset checkpoint's offset; absent where the times come with the ledger end.",
+    source="POST /v2/updates",
 )
 CHECKPOINT_TIMESTAMP = Metric(
     "canton_ledger_checkpoint_timestamp_seconds",
@@ -46,17 +48,19 @@ CHECKPOINT_TIMESTAMP = Metric(
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )
 LAG_OFFSETS = Metric(
-    "canton_ledger_lag_offsets", "The ledger's end less the checkpoint's offset.", source="POST /v2/updates"
+    "canton_ledger_lag_offsets",
+    "The ledger's end less the checkpoint's offset; absent where there is no checkpoint.",
+    source="POST /v2/updates",
 )
 LAG_SECONDS = Metric(
     "canton_ledger_lag_seconds",
-    "How far the newest record time of a connected synchronizer lies behind our clock.",
+    "How far a connected synchronizer's newest record time lies behind our clock, never below 0; up to 15 s is usual.",
     ("synchronizer",),
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )
 LAG_SOURCE = Metric(
     "canton_ledger_lag_source_info",
-    "Where the record times come from, always 1.",
+    "Where the record times come from, checkpoint or ledger_end (from 3.6 on), always 1.",
     ("source",),
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )

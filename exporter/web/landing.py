@@ -1,5 +1,6 @@
 """The first page: every watch, how it stands and what its node said, for whoever opens the port in a browser."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -10,7 +11,6 @@ from exporter import __version__
 from exporter.clock import Clock
 from exporter.durations import write_duration
 from exporter.fleet import Fleet
-from exporter.runner import Outcome
 from exporter.standing import Standing
 
 PAGE = """<!doctype html>
@@ -31,6 +31,7 @@ td.error {{ overflow-wrap: anywhere; }}
 td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} h2 span {{ font-weight: 400; }}
 .ok::before, .up::before {{ color: var(--ok); }}
 .failed, .down {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
+@media (max-width: 45rem) {{ table {{ display: block; overflow-x: auto; table-layout: auto; white-space: nowrap; }} }}
 </style></head><body>
 <h1>canton-exporter</h1><p class="quiet">version {version} &middot; {summary}</p>
 <nav><a href="{prefix}{metrics}">Metrics</a>
@@ -58,10 +59,10 @@ class Landing:
 
     async def answer(self, request: web.Request) -> web.Response:
         standings = list(self.fleet.standings())
-        ok = sum(standing.last is not None and standing.last.outcome is Outcome.OK for standing in standings)
+        states = Counter(standing.last.outcome.value if standing.last else "waiting" for standing in standings)
         text = PAGE.format(
             version=escape(__version__),
-            summary=f"{ok} of {len(standings)} watches ok",
+            summary=f"{len(standings)} watches: " + ", ".join(f"{count} {state}" for state, count in states.items()),
             prefix=escape(self.prefix),
             metrics=escape(self.telemetry_path),
             targets="".join(self._targets()),
@@ -90,6 +91,6 @@ class Landing:
             f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
             f'<td class="number">{write_duration(schedule.interval)}</td>',
             f'<td class="number">{standing.series}</td>',
-            f'<td class="error">{escape(run.error or "") if run else ""}</td>',
+            f'<td class="error">{escape(run.error or run.remark or "") if run else ""}</td>',
         ]
         return f"<tr>{''.join(cells)}</tr>\n"

@@ -118,3 +118,24 @@ async def test_tells_until_when_the_certificate_is_valid(
     await node.stop()
     await node.start(serving)
     assert "canton_target_certificate_expiry_timestamp_seconds 1.893456e+09" in await lines(health)
+
+
+async def test_says_why_a_node_is_down_or_not_ready(node: TestNode, lines: Lines) -> None:
+    node.get("/livez", body=b"")
+    node.get("/readyz", status=503, body=b"[-] ledger failed (NOT_SERVING)")
+    await lines(health)
+    assert lines.run.remark == "the node is not ready: GET /readyz: 503: [-] ledger failed (NOT_SERVING)"
+    node.get("/livez", status=404, body=b"")
+    node.get("/v2/version", status=404, body=b"nothing here")
+    await lines(health)
+    assert lines.run.remark == "the node is down: GET /v2/version: 404: nothing here"
+    await node.stop()
+    await lines(health)
+    assert lines.run.remark is not None
+    assert lines.run.remark.startswith("the node is down: GET /livez: no connection to 127.0.0.1:")
+
+
+async def test_has_nothing_to_say_of_a_node_that_is_well(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    await lines(health)
+    assert lines.run.remark is None

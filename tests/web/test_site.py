@@ -228,7 +228,15 @@ async def test_the_landing_page_shows_each_watch_and_lets_nothing_run(open_site:
     page = await answer.text()
     assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    for word in ("participant", "scan", "health", "ledger_offsets", "feature_support", "waiting", "0 of 4 watches ok"):
+    for word in (
+        "participant",
+        "scan",
+        "health",
+        "ledger_offsets",
+        "feature_support",
+        "waiting",
+        "4 watches: 4 waiting",
+    ):
         assert word in page
 
 
