@@ -1,5 +1,6 @@
 """What all kinds of nodes have in common: a listener, a dialect, operations, a token, and a fault now and then."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ class Operation:
     wants_token: bool = True
 
 
-class Node:
+class Node(ABC):
     """To add an operation: write its answer as a method of the node's class, and name it in `operations`."""
 
     kind: ClassVar[str]
@@ -40,12 +41,13 @@ class Node:
         self._fault: Fault | None = None
         self._listener = Listener(self._application, port)
 
+    @abstractmethod
     def operations(self) -> Iterator[Operation]:
-        raise NotImplementedError
+        """Give every operation this node has, in its dialect."""
 
+    @abstractmethod
     def refuse(self, status: int, path: str) -> web.Response:
         """A status with the body that this kind of node sends with it."""
-        raise NotImplementedError
 
     @property
     def url(self) -> str:

@@ -31,7 +31,11 @@ def make_site(
     async def to_prefix(request: web.Request) -> web.Response:
         raise web.HTTPFound(f"{prefix}/")
 
+    async def name_server(request: web.Request, response: web.StreamResponse) -> None:
+        response.headers["Server"] = "canton-exporter"  # aiohttp would tell its version, and Python's
+
     site = web.Application()
+    site.on_response_prepare.append(name_server)
     site.router.add_get(f"{prefix}{telemetry_path}", scrape.answer)
     site.router.add_get(f"{prefix}/-/healthy", healthy)
     site.router.add_get(f"{prefix}/-/ready", ready)

@@ -287,3 +287,9 @@ async def test_a_reload_is_asked_for_and_a_wrong_configuration_is_refused_with_i
 async def test_a_reload_is_not_asked_for_by_looking(open_site: Open) -> None:
     client = await open_site()
     assert (await client.get("/-/reload")).status == 405
+
+
+async def test_an_answer_does_not_tell_what_the_exporter_is_made_of(open_site: Open) -> None:
+    client = await open_site()
+    for path in ("/", "/metrics", "/nothing"):
+        assert (await client.get(path)).headers["Server"] == "canton-exporter"
