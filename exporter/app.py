@@ -26,6 +26,7 @@ from exporter.fleet import Fleet
 from exporter.web.access import Access
 from exporter.web.control import Control
 from exporter.web.landing import Landing
+from exporter.web.probe import Probe
 from exporter.web.scrape import Scrape
 from exporter.web.site import make_site
 
@@ -66,12 +67,14 @@ class App:
         pages = Pages(self._clock)
         ready_at = loop.time() + READY_AFTER_SECONDS
         site = make_site(
-            Scrape(fleet, pages, self._own, self._flags.web_max_requests),
+            Scrape(fleet, pages, self._own),
             Landing(fleet, self._clock, self._flags.web_telemetry_path, self._flags.external_url),
             Control(lambda: self._settings, self.reload),
+            Probe(fleet, self._clock, self._flags.timeout_offset),
             lambda: fleet.first_round.is_set() or loop.time() >= ready_at,
             prefix=self._flags.prefix,
             telemetry_path=self._flags.web_telemetry_path,
+            most_requests=self._flags.web_max_requests,
         )
         self._access.guard(site)
         # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.

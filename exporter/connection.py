@@ -1,13 +1,19 @@
 """One target in use: what its watches share, and what is known of the target itself."""
 
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
 from yarl import URL
 
 from exporter import own
 from exporter.auth import make_auth
 from exporter.budget import Budgets
 from exporter.clock import Clock
+from exporter.collector import Yielded
 from exporter.collectors.health import UP, health
 from exporter.exposition import Lines
+from exporter.runner import Run, Watch, run
 from exporter.settings import Budget, Target
 from exporter.standing import Standing
 from exporter.tally import Tally
@@ -25,6 +31,8 @@ class Connection:
         """By collector."""
         self.auth = make_auth(target.auth)
         self.transport = Transport(target, budgets.of(URL(target.url).host or "", allowed), self.tally, clock)
+        self._clock = clock
+        self._probing: dict[str, asyncio.Task[Run]] = {}
         self._common = target.series_labels(name)
 
     def is_up(self) -> bool | None:
@@ -32,6 +40,31 @@ class Connection:
         standing = self.standings.get(health.name)
         reading = standing.reading(UP) if standing else None
         return None if reading is None else reading == 1
+
+    def is_down(self) -> bool:
+        """Tell whether the node is known to be down."""
+        return self.is_up() is False
+
+    async def probe(self, watch: Watch, limit: timedelta) -> Run:
+        """Ask a watch's question now and in full, within `limit`, and change nothing; equal probes share one run."""
+        key = f"{watch.key} {limit}"
+        if key not in self._probing:
+            schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})
+            self._probing[key] = asyncio.create_task(self.run(replace(watch, schedule=schedule), Yielded()))
+            self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
+        return await asyncio.shield(self._probing[key])
+
+    async def run(self, watch: Watch, previous: Yielded) -> Run:
+        """Run a watch of this target once."""
+        return await run(watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down)
+
+    async def close(self) -> None:
+        """End what is under way and close every connection."""
+        for task in (probing := list(self._probing.values())):
+            task.cancel()
+        if probing:
+            await asyncio.wait(probing)
+        await self.transport.close()
 
     def lines(self) -> Lines:
         """Return what is known of the target itself."""

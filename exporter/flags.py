@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from yarl import URL
 
 from exporter import __version__
 from exporter.configuration import DEFAULT_FILE
+from exporter.durations import read_duration
 from exporter.sources import PREFIX
 
 PORT = 10066
@@ -54,6 +56,13 @@ def read_path(text: str) -> str:
     return "/" + text.strip("/")
 
 
+def read_offset(text: str) -> timedelta:
+    try:
+        return timedelta() if text in ("0", "0s") else read_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} {error}") from error
+
+
 def read_telemetry_path(text: str) -> str:
     path = read_path(text)
     if path.startswith("/-/") or path in ("/probe", "/config"):
@@ -93,7 +102,7 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "type": read_count,
         "default": 40,
         "metavar": "N",
-        "help": "how many scrapes may be under way; more are answered 503",
+        "help": "how many scrapes may be under way, and how many probes; more are answered 503",
     },
     "web.external-url": {
         "type": read_url,
@@ -108,6 +117,12 @@ FLAGS: Mapping[str, dict[str, Any]] = {
     "web.disable-exporter-metrics": {
         "action": "store_true",
         "help": "leave out the metrics of the exporter's own process",
+    },
+    "timeout-offset": {
+        "type": read_offset,
+        "default": timedelta(seconds=0.5),
+        "metavar": "DURATION",
+        "help": "how much sooner than the scraper gives up a probe ends (default 500ms)",
     },
     "log.level": {
         "choices": ["debug", "info", "warning", "error"],
@@ -140,6 +155,7 @@ class Flags:
     web_external_url: URL | None
     web_route_prefix: str | None
     web_disable_exporter_metrics: bool
+    timeout_offset: timedelta
     log_level: str
     log_format: Any
 

@@ -18,7 +18,7 @@ from exporter.collector import Collector
 from exporter.configuration import Settings
 from exporter.connection import Connection
 from exporter.exposition import Lines
-from exporter.runner import Outcome, Run, Watch, run
+from exporter.runner import Outcome, Run, Watch
 from exporter.standing import Standing
 from exporter.tally import Tally
 
@@ -71,7 +71,7 @@ class Fleet:
         if ended:
             await asyncio.wait(ended)
         for connection in gone:
-            await connection.transport.close()
+            await connection.close()
 
     def _adopt(self, settings: Settings) -> tuple[list[Connection], list[asyncio.Task[None]]]:
         """Take over settings at once; return what is left to be waited for: connections to close, runs to end."""
@@ -169,14 +169,7 @@ class Fleet:
 
     async def _run(self, connection: Connection, standing: Standing) -> None:
         watch, before = standing.watch, standing.last
-        result = await run(
-            watch,
-            connection.transport,
-            connection.auth,
-            self._clock,
-            standing.previous,
-            is_down=lambda: connection.is_up() is False,
-        )
+        result = await connection.run(watch, standing.previous)
         standing.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
@@ -217,15 +210,15 @@ class Fleet:
         if self._clock_watch:
             self._clock_watch.cancel()
         self.scheduler.remove_all_jobs()
-        for task in (running := list(self._running.values())):
+        for task in (under_way := list(self._running.values())):
             task.cancel()
-        if running:
-            await asyncio.wait(running)
+        if under_way:
+            await asyncio.wait(under_way)
         await asyncio.sleep(0)  # let the jobs that waited for them end
         if self.scheduler.running:
             self.scheduler.shutdown(wait=False)
         for connection in self.connections.values():
-            await connection.transport.close()
+            await connection.close()
 
 
 def tell(watch: Watch, run: Run) -> None:

@@ -96,6 +96,19 @@ class Standing:
         self._lines = Lines(self.shown, self._common)
         return len(renamed) - len(self.shown)
 
+    def lines_of(self, run: Run) -> Lines:
+        """Return what a page shows of a run that is not the watch's own: what it read, and how it went."""
+        renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
+        collector = self.watch.collector.name
+        samples = [
+            *cap(renamed, self.shown, self.watch.schedule.max_series),
+            own.SUCCESS.sample(run.outcome is Outcome.OK, collector=collector),
+            own.DURATION.sample(run.seconds, collector=collector),
+        ]
+        if run.reason is not None:
+            samples.append(own.FAILURE_INFO.sample(1, collector=collector, reason=run.reason))
+        return Lines(samples, self._common)
+
     def skip(self) -> None:
         """Count a run that was due while the one before had not ended; one that may take so long is not late."""
         if self.watch.schedule.timeout <= self.watch.schedule.interval:

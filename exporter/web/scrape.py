@@ -51,19 +51,8 @@ class Scrape:
     fleet: Fleet
     pages: Pages
     own: Callable[[], Lines]
-    most_requests: int
-    under_way: int = 0
 
     async def answer(self, request: web.Request) -> web.Response:
-        if self.under_way >= self.most_requests:
-            raise web.HTTPServiceUnavailable(text=f"{self.most_requests} scrapes are under way already\n")
-        self.under_way += 1
-        try:
-            return await self._answer(request)
-        finally:
-            self.under_way -= 1
-
-    async def _answer(self, request: web.Request) -> web.Response:
         selection = read_selection(request, self.fleet)
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
         packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", ())))

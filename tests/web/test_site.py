@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from exporter.fleet import Fleet
 from exporter.web.control import Control
 from exporter.web.landing import Landing
 from exporter.web.negotiation import choose_format, takes_gzip
+from exporter.web.probe import Probe
 from exporter.web.scrape import Scrape
 from exporter.web.site import make_site
 from tests.nodes import TestNode
@@ -104,12 +106,14 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         fleet.scheduler.pause()
         own_lines = Lines([own.RELOAD_SUCCESSFUL.sample(1)])
         site = make_site(
-            Scrape(fleet, pages, lambda: own_lines, most),
+            Scrape(fleet, pages, lambda: own_lines),
             Landing(fleet, Clock(), path, prefix),
             Control(lambda: settings, reload),
+            Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
             prefix=prefix,
             telemetry_path=path,
+            most_requests=most,
         )
         client = TestClient(TestServer(site), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         client.wrong = wrong  # type: ignore[attr-defined] # for tests that spoil the configuration

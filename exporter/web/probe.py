@@ -1,0 +1,90 @@
+"""/probe: asks one configured target now, for who wants Prometheus to set the pace or a person to see what it says."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from aiohttp import web
+
+from exporter.clock import Clock
+from exporter.connection import Connection
+from exporter.exposition import Lines, write_page
+from exporter.fleet import Fleet
+from exporter.metric import Metric
+from exporter.runner import Outcome, Run
+from exporter.standing import Standing
+from exporter.web.negotiation import choose_format
+
+SUCCESS = Metric("probe_success", "1 if every run was ok, or the node does not have the operation; else 0.")
+SECONDS = Metric("probe_duration_seconds", "How long the probe took.")
+
+USUAL_SECONDS = 10.0
+"""How long a scrape may take where the scraper does not say: Prometheus' own default."""
+
+
+@dataclass
+class Probe:
+    """The probe's handler. `offset` is how much sooner than the scraper gives up the answer is to be there."""
+
+    fleet: Fleet
+    clock: Clock
+    offset: timedelta
+
+    async def answer(self, request: web.Request) -> web.Response:
+        limit = read_limit(request, self.offset)
+        connection, standings = self._chosen(request, limit)
+        started = self.clock.monotonic()
+        runs = await asyncio.gather(*(connection.probe(standing.watch, limit) for standing in standings))
+        good = all(run.outcome is not Outcome.FAILED for run in runs)
+        own = [SUCCESS.sample(good), SECONDS.sample(self.clock.monotonic() - started)]
+        blocks = [Lines(own), *(standing.lines_of(run) for standing, run in zip(standings, runs, strict=True))]
+        if request.query.get("debug") == "true":
+            told = "".join(tell(standing, run) for standing, run in zip(standings, runs, strict=True))
+            return web.Response(text=f"{told}\n{write_page(blocks, choose_format('')).decode()}")
+        format_ = choose_format(",".join(request.headers.getall("Accept", ())))
+        return web.Response(body=write_page(blocks, format_), headers={"Content-Type": format_.value})
+
+    def _chosen(self, request: web.Request, limit: timedelta) -> tuple[Connection, Sequence[Standing]]:
+        """Return the target and which of its watches are asked for: the one named, or all that end in time."""
+        name, collector = request.query.get("target"), request.query.get("collector")
+        if not name:
+            raise web.HTTPBadRequest(text="name a configured target: /probe?target=NAME\n")
+        connection = self.fleet.connections.get(name)
+        if connection is None:
+            there = ", ".join(sorted(self.fleet.connections))
+            raise web.HTTPNotFound(text=f"there is no target {name[:100]}; there are {there}\n")
+        if collector is None:
+            cheap = [each for each in connection.standings.values() if each.watch.schedule.timeout <= limit]
+            return connection, cheap
+        if collector not in connection.standings:
+            there = ", ".join(sorted(connection.standings))
+            raise web.HTTPNotFound(text=f"{name} has no collector {collector[:100]}; it has {there}\n")
+        return connection, [connection.standings[collector]]
+
+
+def read_limit(request: web.Request, offset: timedelta) -> timedelta:
+    """Return how long a probe may take, by the scraper's own word."""
+    text = request.headers.get("X-Prometheus-Scrape-Timeout-Seconds")
+    try:
+        seconds = float(text) if text else USUAL_SECONDS
+        limit = timedelta(seconds=seconds) - offset
+    except (ValueError, OverflowError) as error:
+        raise web.HTTPBadRequest(text="X-Prometheus-Scrape-Timeout-Seconds is no number of seconds\n") from error
+    if limit <= timedelta():
+        raise web.HTTPBadRequest(text="the scrape's timeout leaves no time; see --timeout-offset\n")
+    return limit
+
+
+def tell(standing: Standing, run: Run) -> str:
+    """Say in words how a run went, and what it asked."""
+
+    def lines() -> Iterator[str]:
+        reason = f" ({run.reason})" if run.reason else ""
+        yield f"{standing.watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
+        for request in run.requests:
+            yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
+        if said := run.error or run.remark:
+            yield f"  {said}"
+
+    return "".join(f"{line}\n" for line in lines())
