@@ -56,6 +56,9 @@ class Probe:
             raise web.HTTPNotFound(text=f"there is no target {name[:100]}; there are {there}\n")
         if collector is None:
             cheap = [each for each in connection.standings.values() if each.watch.schedule.timeout <= limit]
+            if not cheap:  # a probe that asked nothing must not look like a success
+                text = f"no collector of {name} is sure to end within {limit.total_seconds():.3g} s"
+                raise web.HTTPBadRequest(text=f"{text}; raise scrape_timeout, or name one: &collector=NAME\n")
             return connection, cheap
         if collector not in connection.standings:
             there = ", ".join(sorted(connection.standings))

@@ -127,3 +127,11 @@ async def test_probes_beyond_the_limit_are_turned_away(open_site: Open, node: Te
         for index in range(6)
     )
     assert {answer.status for answer in await asyncio.gather(*asked)} == {200, 503}
+
+
+async def test_a_scrape_too_short_for_any_collector_is_no_success(open_site: Open) -> None:  # noqa: F811
+    client = await open_site()
+    assert await ask(client, "target=scan", **{"X-Prometheus-Scrape-Timeout-Seconds": "2"}) == (
+        400,
+        "no collector of scan is sure to end within 1.5 s; raise scrape_timeout, or name one: &collector=NAME\n",
+    )
