@@ -58,14 +58,14 @@ class Run:
     traceback: str | None = None
     """Of a bug of ours."""
     remark: str | None = None
-    """What people should be told although the run is ok."""
+    """What people should be told although the run is ok: what is the matter, a colon, and the node's own words."""
     requests: Sequence[Request] = ()
     yielded: Yielded = field(default_factory=Yielded)
 
     @property
     def state(self) -> tuple[Outcome, str | None, str | None]:
-        """What is told when it changes, and only then."""
-        return self.outcome, self.reason, self.remark
+        """What is told when it changes, and only then; of a remark its beginning: a node may word it anew each time."""
+        return self.outcome, self.reason, self.remark and self.remark.partition(":")[0]
 
 
 async def run(

@@ -228,6 +228,23 @@ async def test_the_schedule_moves_along_when_the_wall_clock_is_set(start: Start)
     assert timedelta(minutes=59) < fleet.scheduler.get_jobs()[0].next_run_time - before < timedelta(minutes=61)
 
 
+async def test_a_node_that_words_its_trouble_anew_each_time_is_told_of_once(
+    start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "exporter.fleet")
+    node.answer_everything(status=503, body=b"trace 1")
+    health = discover()["health"]
+    fleet = start({"a": ledger(node.url, collectors={"health": {"interval": "50ms"}})}, health)
+    [standing] = fleet.standings()
+    await until(lambda: standing.last)
+    node.answer_everything(status=503, body=b"trace 2")
+    await until(lambda: standing.last and "trace 2" in (standing.last.remark or ""))
+    assert [record.message for record in caplog.records] == ["the node is down: GET /livez: 503: trace 1"]
+    node.answer_everything(status=200, body=b"")
+    await until(lambda: standing.last and standing.last.remark is None)
+    assert [record.message for record in caplog.records][1:] == ["watch is ok"]
+
+
 async def test_stopping_ends_every_run_and_closes_every_connection(start: Start) -> None:
     fleet = start({"a": ledger()}, hang)
     await until(lambda: fleet._running)
