@@ -116,7 +116,7 @@ def from_json(text: Any) -> Any:
     """Return the list or mapping that a text holds as JSON, else the text."""
     try:
         return json.loads(text) if str(text).startswith(("{", "[")) else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

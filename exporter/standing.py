@@ -1,7 +1,7 @@
 """How one watch stands: its last run, what is shown of it and for how long, and what it will be reminded of."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -99,15 +99,8 @@ class Standing:
     def lines_of(self, run: Run) -> Lines:
         """Return what a page shows of a run that is not the watch's own: what it read, and how it went."""
         renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
-        collector = self.watch.collector.name
-        samples = [
-            *cap(renamed, self.shown, self.watch.schedule.max_series),
-            own.SUCCESS.sample(run.outcome is Outcome.OK, collector=collector),
-            own.DURATION.sample(run.seconds, collector=collector),
-        ]
-        if run.reason is not None:
-            samples.append(own.FAILURE_INFO.sample(1, collector=collector, reason=run.reason))
-        return Lines(samples, self._common)
+        kept = cap(renamed, self.shown, self.watch.schedule.max_series)
+        return Lines([*kept, *how_it_went(run, self.watch.collector.name)], self._common)
 
     def skip(self) -> None:
         """Count a run that was due while the one before had not ended; one that may take so long is not late."""
@@ -125,11 +118,14 @@ class Standing:
         if self._supported is not None:
             samples.append(own.SUPPORTED.sample(self._supported, collector=collector))
         if self.last is not None:
-            samples += [
-                own.SUCCESS.sample(self.last.outcome is Outcome.OK, collector=collector),
-                own.DURATION.sample(self.last.seconds, collector=collector),
-                own.LAST_RUN.sample(self.last.ended, collector=collector),
-            ]
-            if self.last.reason is not None:
-                samples.append(own.FAILURE_INFO.sample(1, collector=collector, reason=self.last.reason))
+            samples += how_it_went(self.last, collector)
+            samples.append(own.LAST_RUN.sample(self.last.ended, collector=collector))
         self._own_lines = Lines(samples, self._common)
+
+
+def how_it_went(run: Run, collector: str) -> Iterator[Sample]:
+    """Give what is told of any run, whoever asked for it."""
+    yield own.SUCCESS.sample(run.outcome is Outcome.OK, collector=collector)
+    yield own.DURATION.sample(run.seconds, collector=collector)
+    if run.reason is not None:
+        yield own.FAILURE_INFO.sample(1, collector=collector, reason=run.reason)

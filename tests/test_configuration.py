@@ -709,7 +709,7 @@ def test_whatever_the_environment_holds_is_answered_in_sentences(
     assert faults(node())
 
 
-@pytest.mark.parametrize("name", ["TARGETS", "TARGETS__A__NETWORK"])
+@pytest.mark.parametrize("name", ["TARGETS", "TARGETS__A__NETWORK", "DEFAULTS__HEADERS"])
 def test_json_without_end_is_answered_in_a_sentence(faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(PREFIX + name, "[" * 100_000)
     assert faults(node())
