@@ -31,6 +31,8 @@ class ErrorBody(Struct):
 HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
 NO_SUCH_ROUTE = "The requested resource could not be found"
 """What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
+LONGEST_REST = 600.0
+"""How long a node can have us leave it alone: one that asks for a year would otherwise not be watched for a year."""
 EXCERPT = 200
 """How many characters of a node's error text are passed on."""
 
@@ -61,14 +63,16 @@ def check(reply: Reply) -> Reply:
 
 
 def read_retry_after(reply: Reply) -> float:
-    """Return how many seconds the node wants to be left alone; one, if it does not say."""
+    """Return how many seconds the node wants to be left alone; one, if it does not say, and at most LONGEST_REST."""
     text = reply.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
-        return max(1.0, float(text[:9]))
-    try:
-        return max(1.0, parsedate_to_datetime(text).timestamp() - reply.answered)
-    except (ValueError, OverflowError):
-        return 1.0
+        seconds = float(text[:9])
+    else:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - reply.answered
+        except (ValueError, OverflowError):
+            seconds = 0.0
+    return min(max(1.0, seconds), LONGEST_REST)
 
 
 def says_no_entry(reply: Reply) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from exporter.answers import check, decode, says_no_entry
+from exporter.answers import check, decode, read_retry_after, says_no_entry
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
@@ -202,6 +202,8 @@ class Node:
             raise
         else:
             outcome = str(reply.status)
+            if reply.status == 429:
+                self._transport.rest(read_retry_after(reply))
             # What is no answer will be quoted, so it is redacted while it is whole: a cut secret would not be found.
             return (
                 reply

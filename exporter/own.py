@@ -56,7 +56,10 @@ REQUESTS = Metric(
 REQUEST_SECONDS = Metric("canton_http_request_seconds_total", "Time spent in requests to the node.", ("route",))
 RESPONSE_BYTES = Metric("canton_http_response_bytes_total", "Bytes of the node's answers, on the wire.", ("route",))
 THROTTLED = Metric("canton_http_throttled_total", "Answers with status 429.")
-BUDGET_WAIT = Metric("canton_http_budget_wait_seconds_total", "Time spent waiting for the host's request budget.")
+BUDGET_WAIT = Metric(
+    "canton_http_budget_wait_seconds_total",
+    "Time spent waiting for the request budget, or for a node that asked to be left alone.",
+)
 
 TOKEN_ISSUED = Metric(
     "canton_auth_token_issued_timestamp_seconds", "When the token in use was issued, by its own word.", ("renewed_by",)

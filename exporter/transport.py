@@ -19,7 +19,7 @@ from yarl import URL
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
-from exporter.errors import BUG, Failed, TimedOut, TooLarge
+from exporter.errors import BUG, Failed, Limited, TimedOut, TooLarge
 from exporter.mishaps import explain
 from exporter.redaction import Redaction
 from exporter.settings import Target
@@ -96,6 +96,7 @@ class Transport:
         self._budget = budget
         self._tally = tally
         self._clock = clock
+        self._rests_until = -math.inf
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS),
             response_class=Response,
@@ -108,9 +109,9 @@ class Transport:
     async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
-        Raises Unreachable, TimedOut, Malformed or TooLarge.
+        Raises Unreachable, TimedOut, Malformed or TooLarge, and Limited while the node wants to be left alone.
         """
-        seconds -= await self._wait_for_budget(question, share, seconds)
+        seconds -= await self._wait_for_turn(question, share, seconds)
         limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
         if token:
             self.redact.add(token)
@@ -147,13 +148,30 @@ class Transport:
             if code == "429":
                 self._tally.add(own.THROTTLED)
 
-    async def _wait_for_budget(self, question: Question, share: Share, seconds: float) -> float:
-        """Return how many seconds it took. Raises TimedOut if it would take longer than there is time."""
+    def rest(self, seconds: float) -> None:
+        """Leave the node alone, as it asked with a 429; probes of health go on."""
+        self._rests_until = max(self._rests_until, self._clock.monotonic() + seconds)
+
+    @property
+    def _rest(self) -> float:
+        return max(0.0, self._rests_until - self._clock.monotonic())
+
+    async def _wait_for_turn(self, question: Question, share: Share, seconds: float) -> float:
+        """Return how many seconds it took. Raises Limited or TimedOut if it would take longer than there is time."""
+        if share is Share.NONE:
+            return 0.0
         started = self._clock.monotonic()
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds if self._rest < seconds else 0):
+                await asyncio.sleep(self._rest)
                 await self._budget.take(share)
+                while self._rest:  # asked for while we waited
+                    await asyncio.sleep(self._rest)
+                    await self._budget.take(share)
         except TimeoutError as error:
+            if self._rest:
+                asked = f"the node asked to be left alone for {self._rest:.0f} s more (429)"
+                raise Limited(f"{question}: not sent: {asked}") from error
             raise TimedOut(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
         finally:
             waited = self._clock.monotonic() - started

@@ -121,13 +121,14 @@ async def test_says_of_each_question_what_is_wrong_with_its_answer(
     node.get(PATH, status=status, body=body)
     node.post(PATH, {}, status=status, body=body)
     asked = asking(node.url)
+    asked_after_a_rest = asking(node.url)
     with pytest.raises(kind) as caught:
         await asked.get(PATH, Thing)
     assert (type(caught.value), str(caught.value)) == (kind, f"GET {PATH}: {said}")
     with pytest.raises(kind) as caught:
-        await asked.post(PATH, Thing, {})
+        await asked_after_a_rest.post(PATH, Thing, {})
     assert (type(caught.value), str(caught.value)) == (kind, f"POST {PATH}: {said}")
-    assert log(asked) == [f"GET {PATH} {status}", f"POST {PATH} {status}"]
+    assert log(asked) + log(asked_after_a_rest) == [f"GET {PATH} {status}", f"POST {PATH} {status}"]
 
 
 async def test_finds_an_entry(node: TestNode, asking: Asking) -> None:
@@ -354,8 +355,9 @@ async def test_a_token_that_stays_the_same_is_asked_for_once_only(node: TestNode
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the pauses before asking for a page again be short."""
+    """Let the pauses before asking for a page again be short, those the node asks for too."""
     monkeypatch.setattr("exporter.api.PATIENCE", (0.01, 0.02, 0.04))
+    monkeypatch.setattr(Transport, "rest", lambda transport, seconds: None)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -404,6 +406,50 @@ async def test_a_page_is_not_asked_for_again_where_that_would_outlast_the_run(no
     with pytest.raises(Limited):
         await read(asking(node.url, seconds=5).pages(PATH, Page, body_after))
     assert len(node.requests) == 1
+
+
+async def test_a_node_that_wants_to_be_left_alone_is_asked_nothing_but_whether_it_is_there(
+    node: TestNode, asking: Asking, connect: Connect, clock: FakeClock
+) -> None:
+    node.get(PATH, status=429, body=b"slower", headers={"Retry-After": "30"})
+    node.get("/livez", body=b"")
+    asked = asking(node.url, seconds=20)
+    with pytest.raises(Limited, match=f"GET {PATH}: 429: slower"):
+        await asked.get(PATH, Thing)
+    clock.advance(8)
+    with pytest.raises(Limited) as caught:
+        await asked.get(PATH, Thing)
+    assert str(caught.value) == f"GET {PATH}: not sent: the node asked to be left alone for 22 s more (429)"
+    assert (await asked.knock("/livez")).status == 200
+    assert log(asked) == [f"GET {PATH} 429", f"GET {PATH} limited", "GET /livez 200"]
+    assert len(node.requests) == 2
+
+
+async def test_a_node_that_wanted_to_be_left_alone_is_asked_again_afterwards(
+    node: TestNode, asking: Asking, clock: FakeClock
+) -> None:
+    node.get(PATH, status=429, body=b"", headers={"Retry-After": "30"})
+    asked = asking(node.url, seconds=60)
+    with pytest.raises(Limited):
+        await asked.get(PATH, Thing)
+    clock.advance(30)
+    node.get(PATH, answers={"count": 1})
+    assert await asked.get(PATH, Thing) == Thing(1)
+
+
+async def test_what_waits_while_a_node_asks_to_be_left_alone_waits_for_that_too(
+    node: TestNode, asking: Asking, clock: FakeClock
+) -> None:
+    node.get(PATH, answers={"count": 1})
+    asked = asking(node.url, seconds=20, budget=Budget(rate=10, burst=1))
+    await asked.get(PATH, Thing)
+    waiting = asyncio.create_task(asked.get(PATH, Thing))
+    await asyncio.sleep(0)
+    asked._transport.rest(0.3)
+    await asyncio.sleep(0.2)
+    assert len(node.requests) == 1
+    clock.advance(0.3)
+    assert await waiting == Thing(1)
 
 
 @pytest.mark.parametrize("status", [429, 503])
