@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from exporter.errors import Limited, Malformed, Refused, TooLarge, Unauthorized, Unsupported
+from exporter.errors import Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
 from exporter.transport import Reply
 
 T = TypeVar("T")
@@ -57,7 +57,11 @@ def check(reply: Reply) -> Reply:
         raise Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
     if 300 <= status < 400:
         raise Refused(f"{reply.asked}: {status}: redirects are not followed; configure the address it leads to", status)
-    if status in (404, 405, 501) or code == "DEPRECATED_API_DISABLED":
+    if code == "DEPRECATED_API_DISABLED":
+        raise Unsupported(said)
+    if says_no_entry(reply):
+        raise NoEntry(said)
+    if status in (404, 405, 501):
         raise Unsupported(said)
     raise Refused(said, status, code)
 

@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from exporter.answers import check, decode, read_retry_after, says_no_entry
+from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
-from exporter.errors import Failed, Malformed, TimedOut, Unsupported, worst
+from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported, worst
 from exporter.settings import Kind
 from exporter.transport import Question, Reply, Transport
 
@@ -57,8 +57,11 @@ class Node:
         deadline: float,
         *,
         share: Share = Share.WHOLE,
+        progress: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.kind = kind
+        self.progress = progress
+        """Tell in words how far a long run has come, as often as you like."""
         self._share = share
         self._transport = transport
         self._auth = auth
@@ -68,6 +71,8 @@ class Node:
         self._reserve = min(0.5, self.time_left() / 10)
         self.remarks: list[str] = []
         """What people should be told although the run is ok: logged when it changes, and shown with the watch."""
+        self.news: list[str] = []
+        """What happened since the last run: logged each time, if this run ends well."""
         self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
         """The last requests, oldest first."""
 
@@ -100,17 +105,24 @@ class Node:
         A GET, or with a body a POST.
         """
         reply = await self._ask(question("GET" if body is None else "POST", route, fill, query, body))
-        return None if says_no_entry(reply) else decode(check(reply), answer)
+        try:
+            return decode(check(reply), answer)
+        except NoEntry:
+            return None
 
     async def first(self, *ways: Callable[[], Awaitable[T]]) -> T:
-        """Return the answer of the first way the node has. Raises Unsupported if it has none of them."""
+        """Return the answer of the first way the node has. Raises Unsupported if it has none of them.
+
+        That is NoEntry if any way said so: then the node may well have the operation.
+        """
         lacks = []
         for way in ways:
             try:
                 return await way()
             except Unsupported as error:
-                lacks.append(str(error))
-        raise Unsupported("; ".join(lacks))
+                lacks.append(error)
+        kind = NoEntry if any(isinstance(lack, NoEntry) for lack in lacks) else Unsupported
+        raise kind("; ".join(map(str, lacks)))
 
     async def together(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
         """Return the answers of questions asked side by side, at most `at_once` at a time; one that fails ends all."""
@@ -133,13 +145,20 @@ class Node:
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
         Pages take at most half of the host's budget. One that fails for a moment is asked for again: a count of an hour
-        must not end with it. Raises Malformed if the tokens go round in a circle.
+        must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
+        only: what answered one page has the operation.
         """
         token: str | int | None = None
         mark: str | int | None = None
         count, mark_at = 0, 1
         while True:
-            page = decode(await self._persist(question("POST", route, fill, NOTHING, body(token))), answer)
+            try:
+                reply = await self._persist(question("POST", route, fill, NOTHING, body(token)))
+            except Unsupported as lack:
+                if count == 0:
+                    raise
+                raise Refused(f"{lack}, in the middle of the pages", 404) from lack
+            page = decode(reply, answer)
             yield page
             token = page.next_page_token
             if token is None or token == "":

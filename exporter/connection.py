@@ -1,6 +1,7 @@
 """One target in use: what its watches share, and what is known of the target itself."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -54,9 +55,11 @@ class Connection:
             self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
         return await asyncio.shield(self._probing[key])
 
-    async def run(self, watch: Watch, previous: Yielded) -> Run:
-        """Run a watch of this target once."""
-        return await run(watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down)
+    async def run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
+        """Run a watch of this target once; `progress` is told how far it has come."""
+        return await run(
+            watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down, progress=progress
+        )
 
     async def close(self) -> None:
         """End what is under way and close every connection."""

@@ -69,6 +69,10 @@ class Unsupported(Exception):
     """The node does not have the operation: neither good nor bad."""
 
 
+class NoEntry(Unsupported):
+    """A 404 in the API's own error form: no such entry. Who did not ask for an entry takes it for no such operation."""
+
+
 BUG = "bug"
 REASONS = (*(kind.reason for kind in (Unreachable, TimedOut, Unauthorized, Refused, Malformed, Limited, TooLarge)), BUG)
 

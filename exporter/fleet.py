@@ -18,9 +18,10 @@ from exporter.collector import Collector
 from exporter.configuration import Settings
 from exporter.connection import Connection
 from exporter.exposition import Lines
-from exporter.runner import Outcome, Run, Watch
+from exporter.runner import Watch
 from exporter.standing import Standing
 from exporter.tally import Tally
+from exporter.telling import Progress, tell
 
 log = logging.getLogger(__name__)
 
@@ -169,13 +170,12 @@ class Fleet:
 
     async def _run(self, connection: Connection, standing: Standing) -> None:
         watch, before = standing.watch, standing.last
-        result = await connection.run(watch, standing.previous)
+        result = await connection.run(watch, standing.previous, Progress(standing, self._clock))
         standing.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
         self._end_of_round()
-        if before is None or before.state != result.state:
-            tell(watch, result)
+        tell(watch, before, result)
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
         target, _, collector = event.job_id.rpartition("/")
@@ -219,14 +219,3 @@ class Fleet:
             self.scheduler.shutdown(wait=False)
         for connection in self.connections.values():
             await connection.close()
-
-
-def tell(watch: Watch, run: Run) -> None:
-    """Log a change of a watch's state: one line, however long the state lasts."""
-    level = logging.INFO if run.outcome is Outcome.OK and not run.remark else logging.WARNING
-    about = {"reason": run.reason, "error": run.error, "traceback": run.traceback}
-    log.log(
-        level,
-        run.remark or f"watch is {run.outcome}",
-        extra={"target": watch.name, "collector": watch.collector.name, **about},
-    )

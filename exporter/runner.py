@@ -59,6 +59,8 @@ class Run:
     """Of a bug of ours."""
     remark: str | None = None
     """What people should be told although the run is ok: what is the matter, a colon, and the node's own words."""
+    news: Sequence[str] = ()
+    """What happened since the last run, a sentence each."""
     requests: Sequence[Request] = ()
     yielded: Yielded = field(default_factory=Yielded)
 
@@ -76,15 +78,18 @@ async def run(
     previous: Yielded,
     *,
     is_down: Callable[[], bool] = lambda: False,
+    progress: Callable[[str], None] = lambda words: None,
 ) -> Run:
     """Ask the watch's question once, within its timeout.
 
     `is_down` tells whether the node's health is known to be bad: then an operation it does not seem to have is a
-    failure, since a load balancer with nothing behind it answers 404 to everything.
+    failure, since a load balancer with nothing behind it answers 404 to everything. `progress` is told how far a long
+    run has come.
     """
     started = clock.monotonic()
     limit = watch.schedule.timeout.total_seconds()
-    node = Node(watch.target.kind, transport, auth, clock, started + limit, share=watch.collector.share)
+    share = watch.collector.share
+    node = Node(watch.target.kind, transport, auth, clock, started + limit, share=share, progress=progress)
     outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", Yielded()
     try:
         async with asyncio.timeout(limit):
@@ -103,6 +108,7 @@ async def run(
         error=transport.redact(error) or None,
         traceback=transport.redact(trace) or None,
         remark=transport.redact("; ".join(node.remarks)) or None,
+        news=tuple(map(transport.redact, node.news)) if outcome is Outcome.OK else (),
         requests=tuple(node.requests),
         yielded=yielded,
     )

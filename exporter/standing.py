@@ -31,6 +31,8 @@ class Standing:
         """Its counters, which outlive it: the watch that takes its place after a reload counts on."""
         self.previous = Yielded()
         self.last: Run | None = None
+        self.progress: str | None = None
+        """How far the run under way has come, if it said so."""
         self.shown: Sequence[Sample] = ()
         """The last good run's samples as shown, with parties renamed and capped; kept, so that the same come back."""
         self._shown_until = -math.inf
@@ -85,7 +87,7 @@ class Standing:
             self._shown_until = -math.inf
         else:
             self.tally.add(own.FAILURES, name, run.reason or "")
-        self.last = run
+        self.last, self.progress = run, None
         self.tally.add(own.RUNS, name)
         self._write_own()
 

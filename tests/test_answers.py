@@ -83,6 +83,7 @@ def test_every_status_of_success_is_an_answer(status: int) -> None:
 def test_each_status_has_its_meaning(status: int, kind: str) -> None:
     assert verdict(reply(status, b"", {})) == f"{kind}: {status}"
     assert verdict(reply(status, b"no\n", {})) == f"{kind}: {status}: no"
+    kind = "NoEntry" if status == 404 else kind
     assert verdict(reply(status, b'{"error":"Went wrong."}')) == f"{kind}: {status}: Went wrong."
     said = b'{"code":"WENT_WRONG","cause":"It went wrong.","correlationId":null,"grpcCodeValue":13}'
     assert verdict(reply(status, said)) == f"{kind}: {status} WENT_WRONG: It went wrong."

@@ -16,7 +16,7 @@ from exporter.api import SHOWN_REQUESTS, Node, Request
 from exporter.auth import Anonymous, Auth, FromFile, Given
 from exporter.budget import Share
 from exporter.clock import Clock
-from exporter.errors import Failed, Limited, Malformed, Refused, TimedOut, TooLarge, Unauthorized, Unsupported
+from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TimedOut, TooLarge, Unauthorized, Unsupported
 from exporter.settings import Budget, Kind
 from exporter.tally import Tally
 from exporter.transport import Transport
@@ -103,7 +103,7 @@ async def test_knows_what_it_is_and_what_time_it_is(node: TestNode, asking: Aski
         (401, b"The supplied authentication is invalid", Unauthorized, "401: The supplied authentication is invalid"),
         (403, b"", Unauthorized, "403"),
         (404, b"", Unsupported, "404"),
-        (404, b'{"error":"No such thing"}', Unsupported, "404: No such thing"),
+        (404, b'{"error":"No such thing"}', NoEntry, "404: No such thing"),
         (405, b"HTTP method not allowed", Unsupported, "405: HTTP method not allowed"),
         (413, b"", TooLarge, "413"),
         (429, b"", Limited, "429"),
@@ -204,6 +204,15 @@ async def test_says_of_each_way_that_the_node_does_not_have_it(node: TestNode, a
     with pytest.raises(Unsupported) as caught:
         await asked.first(*ways(asked, "/v2/thing", "/v1/thing"))
     assert str(caught.value) == "GET /v2/thing: 404; GET /v1/thing: 405"
+
+
+async def test_of_several_ways_one_that_says_there_is_no_entry_tells_most(node: TestNode, asking: Asking) -> None:
+    node.get("/v2/thing", status=404, answers={"error": "No thing found"})
+    node.get("/v1/thing", status=404, body=b"")
+    asked = asking(node.url)
+    with pytest.raises(NoEntry) as caught:
+        await asked.first(*ways(asked, "/v2/thing", "/v1/thing"))
+    assert str(caught.value) == "GET /v2/thing: 404: No thing found; GET /v1/thing: 404"
 
 
 @pytest.mark.parametrize(("status", "kind"), [(500, Refused), (401, Unauthorized), (429, Limited), (200, Malformed)])
@@ -399,6 +408,16 @@ async def test_a_page_that_fails_for_good_is_not_asked_for_again(node: TestNode,
     with pytest.raises((Failed, Unsupported)):
         await read(asking(node.url).pages(PATH, Page, body_after))
     assert len(node.requests) == 1
+
+
+async def test_an_operation_that_goes_away_in_the_middle_of_its_pages_is_a_failure(
+    node: TestNode, asking: Asking
+) -> None:
+    node.post(PATH, {"after": None}, answers={"items": [1], "next_page_token": "b"})
+    node.post(PATH, {"after": "b"}, status=404, body=b"")
+    with pytest.raises(Refused) as caught:
+        await read(asking(node.url).pages(PATH, Page, body_after))
+    assert str(caught.value) == f"POST {PATH}: 404, in the middle of the pages"
 
 
 async def test_a_page_is_not_asked_for_again_where_that_would_outlast_the_run(node: TestNode, asking: Asking) -> None:

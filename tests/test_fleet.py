@@ -202,7 +202,7 @@ async def test_the_times_of_a_token_are_told_and_who_renews_it(start: Start) -> 
 async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_none(
     start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.fleet")
+    caplog.set_level("INFO", "exporter.telling")
     fleet = start({"a": ledger()}, beat, gone)
     standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
     await until(lambda: standings["gone"].tally.samples()[0].value > 3)
@@ -231,7 +231,7 @@ async def test_the_schedule_moves_along_when_the_wall_clock_is_set(start: Start)
 async def test_a_node_that_words_its_trouble_anew_each_time_is_told_of_once(
     start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.fleet")
+    caplog.set_level("INFO", "exporter.telling")
     node.answer_everything(status=503, body=b"trace 1")
     health = discover()["health"]
     fleet = start({"a": ledger(node.url, collectors={"health": {"interval": "50ms"}})}, health)
@@ -243,6 +243,44 @@ async def test_a_node_that_words_its_trouble_anew_each_time_is_told_of_once(
     node.answer_everything(status=200, body=b"")
     await until(lambda: standing.last and standing.last.remark is None)
     assert [record.message for record in caplog.records][1:] == ["watch is ok"]
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
+async def counting(node: Node, options: Strict, previous: Yielded) -> Yields:
+    node.progress("500 things")
+    node.news.append("the things changed")
+    await node.get("/v2/things", dict[str, int])
+    yield BEATS.sample(0)
+
+
+async def test_a_long_run_says_how_far_it_has_come(
+    start: Start, node: TestNode, clock: FakeClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level("INFO", "exporter.telling")
+    monkeypatch.setattr("exporter.telling.LONG_SECONDS", 0.0)
+    node.silent = True
+    fleet = start({"a": ledger(node.url)}, counting, clock=clock)
+    [standing] = fleet.standings()
+    await until(lambda: standing.progress)
+    assert standing.progress == "500 things"
+    [record] = caplog.records
+    assert (record.message, vars(record)["progress"]) == ("under way", "500 things")
+    assert (vars(record)["target"], vars(record)["collector"]) == ("a", "counting")
+
+
+async def test_news_are_told_each_time_but_not_those_of_a_run_that_failed(
+    start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "exporter.telling")
+    node.answer_everything(status=500, body=b"")
+    fleet = start({"a": ledger(node.url)}, counting)
+    [standing] = fleet.standings()
+    await until(lambda: standing.last)
+    assert [record.message for record in caplog.records] == ["watch is failed"]
+    node.answer_everything(answers={})
+    await until(lambda: len(caplog.records) > 3)
+    told = [record.message for record in caplog.records][1:4]
+    assert told == ["the things changed", "watch is ok", "the things changed"]
 
 
 async def test_stopping_ends_every_run_and_closes_every_connection(start: Start) -> None:

@@ -91,6 +91,14 @@ class Landing:
             f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
             f'<td class="number">{write_duration(schedule.interval)}</td>',
             f'<td class="number">{standing.series}</td>',
-            f'<td class="error">{escape(run.error or run.remark or "") if run else ""}</td>',
+            f'<td class="error">{escape(said(standing))}</td>',
         ]
         return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def said(standing: Standing) -> str:
+    """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
+    run = standing.last
+    parts = [f"under way: {standing.progress}"] if standing.progress else []
+    parts += [part for part in (run.error, run.remark, *run.news) if part] if run else []
+    return "; ".join(parts)

@@ -87,7 +87,6 @@ def tell(standing: Standing, run: Run) -> str:
         yield f"{standing.watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        if said := run.error or run.remark:
-            yield f"  {said}"
+        yield from (f"  {said}" for said in (run.error, run.remark, *run.news) if said)
 
     return "".join(f"{line}\n" for line in lines())
