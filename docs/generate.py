@@ -30,6 +30,7 @@ def generated() -> dict[Path, str]:
     files = {
         ROOT / "docs/metrics.md": metrics_page(),
         ROOT / "docs/configuration.md": configuration_page(),
+        ROOT / "docs/collectors/README.md": collectors_page(),
         ROOT / "exporter.example.yaml": example(),
     }
     for name, collector in discover().items():
@@ -93,6 +94,14 @@ def metrics_page() -> str:
     for name in discover():
         parts += [f"\n## [{name}](collectors/{name}.md)\n\n", metric_table(metrics_of(name))]
     return "".join(parts)
+
+
+def collectors_page() -> str:
+    rows = [
+        (f"[{name}]({name}.md)", kinds(collector), collector.doc.partition("\n\n")[0])
+        for name, collector in discover().items()
+    ]
+    return f"{NOTICE}# Collectors\n\n{table(['Collector', 'Targets', 'What it tells'], rows)}"
 
 
 def collector_page(collector: Collector[Any]) -> str:

@@ -117,3 +117,11 @@ def decode(reply: Reply, answer: type[T]) -> T:
         return msgspec.json.decode(reply.body, type=answer)
     except (msgspec.DecodeError, RecursionError, ValueError) as error:
         raise Malformed(f"{reply.asked}: not the documented answer: {str(error)[:EXCERPT]}") from error
+
+
+def read_moment(text: str, asked: str) -> datetime:
+    """Return the moment that a node wrote, where its own spelling is needed too. Raises Malformed."""
+    try:
+        return msgspec.convert(text, Moment)
+    except msgspec.ValidationError as error:
+        raise Malformed(f"{asked}: not the documented answer: {one_line(text)[:40]!r} is no time") from error

@@ -106,6 +106,10 @@ class Lines:
         standing.take(self.run)
         return text_lines(standing)
 
+    def forget(self) -> None:
+        """Let the next call be a watch's first run."""
+        self._standings.clear()
+
     def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> Standing:
         kind = kind or min(collector.kinds)
         schedule = {"timeout": timedelta(seconds=within), "options": options}
