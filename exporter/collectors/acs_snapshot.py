@@ -1,0 +1,41 @@
+"""When a scan took its newest snapshot of the active contracts.
+
+Asks: GET /v0/state/acs/snapshot-timestamp, or where that is missing POST /v2/state/acs (v1, v0) for one contract; for
+the migration id GET /v0/migrations/last, or POST /v0/backfilling/migration-info.
+Needs: nothing; a scan knows no tokens.
+Costs: two small requests a run, some more at first on releases before 0.6.8.
+"""
+
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.errors import Unsupported
+from exporter.metric import Metric
+from exporter.scan import MIGRATION, MigrationOptions, find_migration, newest_snapshot
+from exporter.settings import Kind
+
+TIMESTAMP = Metric(
+    "canton_acs_snapshot_timestamp_seconds",
+    "The newest snapshot's record time; a network takes one every 3 hours.",
+    source="GET /v0/state/acs/snapshot-timestamp",
+)
+MIGRATION_ID = Metric(
+    "canton_acs_snapshot_migration_id",
+    "The migration id of the newest snapshot.",
+    source="GET /v0/migrations/last or POST /v0/backfilling/migration-info",
+)
+
+
+@collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1), options=MigrationOptions)
+async def acs_snapshot(node: Node, options: MigrationOptions, previous: Yielded) -> Yields:
+    migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))
+    yield MIGRATION.of(migration_id)
+    snapshot = await newest_snapshot(node, migration_id)
+    if snapshot is None:
+        node.remarks.append(f"the scan has no snapshot: none in migration {migration_id}")
+        return
+    if not snapshot.is_exact:
+        raise Unsupported(
+            "the node lacks GET /v0/state/acs/snapshot-timestamp and tells nowhere else when it was taken"
+        )
+    yield TIMESTAMP.sample(snapshot.moment.timestamp())
+    yield MIGRATION_ID.sample(migration_id)
