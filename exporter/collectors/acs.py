@@ -1,0 +1,178 @@
+"""How many active contracts of each template a scan's newest snapshot holds.
+
+Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snapshot; before that what acs_snapshot asks.
+Needs: nothing; a scan knows no tokens.
+Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget: by
+default a million contracts take seven minutes. Name templates or parties to ask for less.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, StringConstraints
+
+from exporter.answers import Int64, Moment, Struct
+from exporter.api import Node
+from exporter.budget import Share
+from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.errors import Malformed, NoEntry, Refused, TooLarge
+from exporter.metric import Metric
+from exporter.scan import (
+    ACS,
+    ACS_VERSIONS,
+    MIGRATION,
+    MigrationOptions,
+    Name,
+    Snapshot,
+    find_migration,
+    newest_snapshot,
+    template_name,
+)
+from exporter.settings import Kind
+
+SOURCE = "POST /v2/state/acs, v1 or v0"
+CONTRACTS = Metric(
+    "canton_acs_contracts",
+    "Active contracts in the snapshot; 0 for templates that were asked for or seen before and are not there.",
+    ("template",),
+    source=SOURCE,
+)
+OLDEST = Metric(
+    "canton_acs_oldest_contract_timestamp_seconds",
+    "When the oldest active contract of a template was created.",
+    ("template",),
+    source=SOURCE,
+)
+COUNTED_TIMESTAMP = Metric(
+    "canton_acs_counted_snapshot_timestamp_seconds",
+    "The record time of the snapshot these counts are of.",
+    source=SOURCE,
+)
+ENDPOINT = Metric(
+    "canton_acs_endpoint_info", "Which version of the operation answered, always 1.", ("version",), source=SOURCE
+)
+
+MOST_TEMPLATES = 10_000
+"""More than any network has; a node that makes up names must not fill our memory."""
+
+Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$", max_length=1000)]
+
+
+class Options(MigrationOptions):
+    templates: list[Template] = []
+    """Count only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
+    party_ids: list[str] = []
+    """Count only contracts in which one of these parties has a stake."""
+    page_size: int = Field(default=1000, ge=1, le=1000)
+    """How many contracts to ask for at once; nodes refuse more than 1000."""
+    cursors: int = Field(default=1, ge=1, le=8)
+    """Into how many parts to split `templates`, to be read side by side: for your own scan and a larger budget."""
+
+
+class Contract(Struct):
+    template_id: Name
+    package_name: Name | None = None
+    created_at: Moment | None = None
+
+
+class Page(Struct):
+    created_events: list[Contract]
+    record_time: Moment | None = None
+    migration_id: Int64 | None = None
+    next_page_token: str | int | None = None
+
+    def is_of(self, snapshot: Snapshot) -> bool:
+        """Tell whether it says of itself nothing else."""
+        return self.record_time in (None, snapshot.moment) and self.migration_id in (None, snapshot.migration_id)
+
+
+class Group:
+    """The contracts of one template so far."""
+
+    __slots__ = ("count", "oldest")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.oldest: datetime | None = None
+
+    def add(self, created: Sequence[datetime | None]) -> None:
+        self.count += len(created)
+        self.oldest = min((moment for moment in (self.oldest, *created) if moment), default=None)
+
+
+class Counted(NamedTuple):
+    """Which snapshot was counted, and by which version of the operation."""
+
+    snapshot: Snapshot
+    version: str
+
+
+COUNTED = Note[Counted]()
+
+
+@collector(Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF)
+async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
+    before = previous.note(COUNTED)
+    migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))
+    snapshot = await newest_snapshot(node, migration_id)
+    if snapshot is None:
+        node.remarks.append(f"the scan has no snapshot: none in migration {migration_id}")
+        return
+    if before and before.snapshot == snapshot:
+        for item in previous:
+            yield item
+        return
+    versions = dict.fromkeys((before.version, *ACS_VERSIONS) if before else ACS_VERSIONS)
+    try:
+        version, groups = await node.first(*(partial(count, node, snapshot, options, each) for each in versions))
+    except NoEntry as error:
+        raise Refused(f"{error}; and yet the node said that it has this snapshot", 404) from error
+    yield MIGRATION.of(migration_id)
+    yield COUNTED.of(Counted(snapshot, version))
+    if snapshot.is_exact:
+        yield COUNTED_TIMESTAMP.sample(snapshot.moment.timestamp())
+    yield ENDPOINT.sample(1, version=version)
+    seen = (sample.labels[0] for sample in previous.of(CONTRACTS))
+    for template in islice(dict.fromkeys((*groups, *options.templates, *seen)), MOST_TEMPLATES):
+        yield CONTRACTS.sample(groups[template].count if template in groups else 0, template=template)
+    for template, group in groups.items():
+        if group.oldest:
+            yield OLDEST.sample(group.oldest.timestamp(), template=template)
+
+
+async def count(node: Node, snapshot: Snapshot, options: Options, version: str) -> tuple[str, dict[str, Group]]:
+    """Count a whole snapshot by one version of the operation; return that, and what there is of each template."""
+    route = ACS.format(version=version)
+    groups: dict[str, Group] = {}
+
+    async def read(templates: Sequence[str]) -> None:
+        async for page in node.pages(route, Page, partial(body, snapshot, options, templates)):
+            if not page.is_of(snapshot):
+                raise Malformed(f"POST {route}: a page of another snapshot than that of {snapshot.record_time}")
+            add(page.created_events, groups)
+            if len(groups) > MOST_TEMPLATES:
+                raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")
+            total = sum(group.count for group in groups.values())
+            node.progress(f"{total:,} contracts of the snapshot of {snapshot.record_time}")
+
+    templates = list(dict.fromkeys(options.templates))
+    parts = [part for part in (templates[first :: options.cursors] for first in range(options.cursors)) if part]
+    await node.together([partial(read, part) for part in parts or [[]]])
+    return version, groups
+
+
+def body(snapshot: Snapshot, options: Options, templates: Sequence[str], after: str | int | None) -> dict[str, object]:
+    filters = {"templates": templates, "party_ids": options.party_ids}
+    return {**snapshot.body(options.page_size, after), **{key: value for key, value in filters.items() if value}}
+
+
+def add(contracts: Iterable[Contract], groups: dict[str, Group]) -> None:
+    """Add a page's contracts to the groups of their templates; first by themselves, which is quicker."""
+    created: dict[tuple[str, str | None], list[datetime | None]] = {}
+    for contract in contracts:
+        created.setdefault((contract.template_id, contract.package_name), []).append(contract.created_at)
+    for names, moments in created.items():
+        groups.setdefault(template_name(*names), Group()).add(moments)
