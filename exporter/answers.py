@@ -119,9 +119,13 @@ def decode(reply: Reply, answer: type[T]) -> T:
         raise Malformed(f"{reply.asked}: not the documented answer: {str(error)[:EXCERPT]}") from error
 
 
-def read_moment(text: str, asked: str) -> datetime:
-    """Return the moment that a node wrote, where its own spelling is needed too. Raises Malformed."""
+def read(value: object, meaning: type[T], asked: str) -> T:
+    """Return what a part of an answer means, where it had to be left as it was written. Raises Malformed."""
     try:
-        return msgspec.convert(text, Moment)
-    except msgspec.ValidationError as error:
-        raise Malformed(f"{asked}: not the documented answer: {one_line(text)[:40]!r} is no time") from error
+        return (
+            msgspec.json.decode(value, type=meaning)
+            if isinstance(value, msgspec.Raw)
+            else msgspec.convert(value, meaning)
+        )
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+        raise Malformed(f"{asked}: not the documented answer: {str(error)[:EXCERPT]}") from error

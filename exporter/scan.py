@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Int64, Struct, read_moment
+from exporter.answers import Int64, Moment, Struct, read
 from exporter.api import Node
 from exporter.collector import Note
 from exporter.errors import NoEntry, Refused, Unsupported
@@ -110,14 +110,14 @@ async def by_its_time(node: Node, migration_id: int, now: float) -> Snapshot:
     route = "/v0/state/acs/snapshot-timestamp"
     query = {"before": write_moment(now), "migration_id": str(migration_id)}
     taken = (await node.get(route, Taken, query=query)).record_time
-    return Snapshot(migration_id, taken, read_moment(taken, f"GET {route}"))
+    return Snapshot(migration_id, taken, read(taken, Moment, f"GET {route}"))
 
 
 async def by_its_contracts(node: Node, migration_id: int, now: float, version: str) -> Snapshot:
     asked = Snapshot(migration_id, write_moment(now), datetime.fromtimestamp(now, UTC), is_exact=False)
     route = ACS.format(version=version)
     taken = (await node.post(route, Taken, asked.body(page_size=1))).record_time
-    moment = read_moment(taken, f"POST {route}")
+    moment = read(taken, Moment, f"POST {route}")
     # By the letter of the document the answer repeats the time asked for, and does not tell when it was taken.
     return asked if moment == asked.moment else Snapshot(migration_id, taken, moment)
 

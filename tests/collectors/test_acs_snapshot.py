@@ -110,7 +110,7 @@ async def test_a_scan_without_a_snapshot_shows_none_and_says_so(node: TestNode, 
 async def test_a_time_that_is_none_is_malformed(node: TestNode, lines: Lines) -> None:
     node.get(TIMESTAMP, answers={"record_time": "yesterday"})
     assert await lines(acs_snapshot, migration_id=4) == [
-        "malformed: GET /v0/state/acs/snapshot-timestamp: not the documented answer: 'yesterday' is no time"
+        "malformed: GET /v0/state/acs/snapshot-timestamp: not the documented answer: Invalid RFC3339 encoded datetime"
     ]
 
 
