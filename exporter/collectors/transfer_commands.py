@@ -1,0 +1,188 @@
+"""How transfer commands fare: how many of a sender's are in which status, how old the oldest is, how many failed.
+
+Asks: GET /v0/scan-proxy/transfer-command/status of a validator or /v0/transfer-command/status of a scan; to follow a
+sender also GET .../transfer-command-counter/{party}.
+Needs: of a validator a token for its audience, without rights; of a scan nothing.
+Costs: a small request a run for each command, twelve for each sender that is followed.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Annotated, Self
+
+import msgspec
+from pydantic import Field, model_validator
+
+from exporter.answers import Moment, Struct
+from exporter.api import Node
+from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.metric import Metric
+from exporter.scan import Name
+from exporter.settings import Kind, Strict
+
+SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
+COMMANDS = Metric(
+    "canton_transfer_commands",
+    "The sender's commands of the last 24 h in this status; nonce is empty where the sender is followed.",
+    ("sender", "nonce", "status"),
+    source=SOURCE,
+)
+OLDEST = Metric(
+    "canton_transfer_command_oldest_timestamp_seconds",
+    "When the oldest command in this status was created; absent where there is none.",
+    ("sender", "nonce", "status"),
+    source=SOURCE,
+)
+FAILED = Metric(
+    "canton_transfer_commands_failed_total",
+    "Commands newly seen to have failed; those that had failed before the exporter started are not counted.",
+    ("sender", "failure_kind"),
+    source=SOURCE,
+)
+
+FAILURE_KINDS = ("failed", "expired", "withdrawn")
+STATUSES = ("created", "sent", *FAILURE_KINDS, "unknown")
+AROUND = 5
+"""How far below and above a sender's next nonce to look: commands under way lie at or above it."""
+REMEMBERED_SECONDS = 25 * 3600.0
+"""For how long a failure is known again; a node forgets a command after 24 hours."""
+MOST_REMEMBERED = 10_000
+
+
+class Followed(Strict):
+    sender: str = Field(min_length=1)
+    """The sender's party id."""
+    nonce: int | None = Field(default=None, ge=0)
+    """Of which command; without it the sender is followed, from command to command."""
+
+
+class Options(Strict):
+    commands: list[Followed] = Field(min_length=1)
+    """Whose commands to watch: `{sender, nonce}` for one command, `{sender}` to follow all of a sender's."""
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        if len(set(self.commands)) < len(self.commands):
+            raise ValueError("names a command twice")
+        return self
+
+
+class Contract(Struct):
+    created_at: Moment | None = None
+
+
+class Status(Struct):
+    status: str | None = None
+    failure_kind: str | None = None
+
+
+class Command(Struct):
+    contract: Contract | None = None
+    status: Status | None = None
+
+
+class Commands(Struct):
+    by_contract_id: dict[Name, Command] = msgspec.field(name="transfer_commands_by_contract_id")
+
+
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Digits = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
+"""How the contract language writes whole numbers: as text."""
+
+
+class Payload(Struct):
+    next_nonce: Number | Digits = msgspec.field(name="nextNonce")
+
+
+class CounterContract(Struct):
+    payload: Payload
+
+
+class WithState(Struct):
+    contract: CounterContract
+
+
+class CommandCounter(Struct):
+    counter: WithState = msgspec.field(name="transfer_command_counter")
+
+
+FAILURES = Note[dict[str, float]]()
+"""When each failed command was last seen, by contract id."""
+
+
+@collector(Kind.VALIDATOR, Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
+async def transfer_commands(node: Node, options: Options, previous: Yielded) -> Yields:
+    known = previous.note(FAILURES)
+    failures: dict[str, tuple[str, str]] = {}
+    for followed in options.commands:
+        sender, nonce = followed.sender, followed.nonce
+        nonces = await around_next(node, sender) if nonce is None else [nonce]
+        answers = await node.together([partial(ask, node, sender, each) for each in nonces])
+        commands = {id_: command for answer in answers for id_, command in answer.items()}
+        counts = Counter(map(status_of, commands.values()))
+        oldest = oldest_of(commands.values())
+        for status in STATUSES:
+            labels = {"sender": sender, "nonce": "" if nonce is None else str(nonce), "status": status}
+            yield COMMANDS.sample(counts[status], **labels)
+            if status in oldest:
+                yield OLDEST.sample(oldest[status], **labels)
+        failures |= {id_: (sender, kind) for id_, command in commands.items() if (kind := failure_of(command))}
+
+    before = {(sample.labels[0], sample.labels[1]): sample.value for sample in previous.of(FAILED)}
+    totals = dict.fromkeys(((each.sender, kind) for each in options.commands for kind in FAILURE_KINDS), 0.0) | before
+    for id_, failure in failures.items():
+        if known is not None and id_ not in known:
+            totals[failure] = totals.get(failure, 0) + 1
+    for (sender, kind), total in totals.items():
+        yield FAILED.sample(total, sender=sender, failure_kind=kind)
+    yield FAILURES.of(remember(known or {}, failures, node.now()))
+
+
+async def around_next(node: Node, sender: str) -> Iterable[int]:
+    """Return the nonces around the sender's next one; a sender without a counter begins at 0."""
+    route = f"{prefix(node)}/transfer-command-counter/{{party}}"
+    found = await node.find(route, CommandCounter, party=sender)
+    next_nonce = int(found.counter.contract.payload.next_nonce) if found else 0
+    return range(max(0, next_nonce - AROUND), next_nonce + AROUND + 1)
+
+
+async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
+    """Return a sender's commands of a nonce by contract id; none, if the node says that it has none."""
+    route = f"{prefix(node)}/transfer-command/status"
+    found = await node.find(route, Commands, query={"sender": sender, "nonce": str(nonce)})
+    return found.by_contract_id if found else {}
+
+
+def prefix(node: Node) -> str:
+    return "/v0/scan-proxy" if node.kind is Kind.VALIDATOR else "/v0"
+
+
+def status_of(command: Command) -> str:
+    status = command.status.status if command.status else None
+    return failure_of(command) or (status if status in ("created", "sent") else "unknown")
+
+
+def failure_of(command: Command) -> str | None:
+    """Return how a command failed, None if it did not."""
+    if command.status is None or command.status.status != "failed":
+        return None
+    kind = command.status.failure_kind or "failed"
+    return kind if kind in FAILURE_KINDS else "unknown"
+
+
+def oldest_of(commands: Iterable[Command]) -> dict[str, float]:
+    """Return when the oldest command in each status was created, in Unix seconds."""
+    oldest: dict[str, float] = {}
+    for command in commands:
+        if command.contract and command.contract.created_at:
+            created, status = command.contract.created_at.timestamp(), status_of(command)
+            oldest[status] = min(created, oldest.get(status, created))
+    return oldest
+
+
+def remember(known: Mapping[str, float], failures: Iterable[str], now: float) -> dict[str, float]:
+    """Return when each failure was last seen, the newest of them: one that a node hides for a while is no new one."""
+    seen = {**known, **dict.fromkeys(failures, now)}
+    kept = sorted((item for item in seen.items() if now - item[1] < REMEMBERED_SECONDS), key=lambda item: item[1])
+    return dict(kept[-MOST_REMEMBERED:])
