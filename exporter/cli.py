@@ -19,6 +19,7 @@ from exporter.errors import WrongConfiguration
 from exporter.flags import VARIABLES, Flags, read_flags
 from exporter.log import set_up
 from exporter.metric import Metric
+from exporter.probe import probe
 from exporter.settings import Target
 from exporter.web.access import Access
 
@@ -41,10 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 warn(name, target)
             print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
             return 0
+        if flags.target is not None:
+            return asyncio.run(probe(settings, flags.target, flags.collector))
         return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
     except WrongConfiguration as error:
         print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # of a probe: what serves takes the signal for its orderly end
+        return 130
 
 
 def warn(name: str, target: Target) -> None:

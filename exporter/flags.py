@@ -146,6 +146,8 @@ class Flags:
     """What the command line and the environment say, in the order of the help."""
 
     command: str | None
+    target: str | None
+    collector: str | None
     config_file: Path
     config_check: bool
     web_listen_address: Sequence[Address]
@@ -183,12 +185,20 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     )
     parser.add_argument("--version", action="version", version=f"canton-exporter {__version__}")
     parser.add_argument(
-        "command", nargs="?", choices=["demo"], help="demo: run on a simulated network, without any settings"
+        "command",
+        nargs="?",
+        choices=["demo", "probe"],
+        help="demo: run on a simulated network, without any settings; probe: ask one target now and print what it said",
     )
+    parser.add_argument("target", nargs="?", help="of probe: which of the configured targets")
+    parser.add_argument("--collector", metavar="NAME", help="of probe: only this question, however long it takes")
     for flag, options in FLAGS.items():
         parser.add_argument(f"--{flag}", dest=flag, **{**options, "default": argparse.SUPPRESS})
-    given = vars(parser.parse_args(arguments))
-    said = {"command": None, **dict(defaults(parser)), **given}
+    given = vars(parser.parse_intermixed_args(arguments))
+    is_probe = given["command"] == "probe"
+    if is_probe != bool(given["target"]) or (given["collector"] and not is_probe):
+        parser.error("a probe is asked for by: canton-exporter probe TARGET [--collector NAME]")
+    said = {**dict(defaults(parser)), **given}
     said["web.listen-address"] = said["web.listen-address"] or [
         Address("localhost" if said["command"] == "demo" else None, PORT)
     ]

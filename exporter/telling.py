@@ -1,6 +1,7 @@
-"""What the log is told of watches: when one does better or worse, what happened on its node, how far a long run is."""
+"""What people are told of watches: when one does better or worse, what happened on its node, how far a run has come."""
 
 import logging
+from collections.abc import Iterator
 
 from exporter.clock import Clock
 from exporter.runner import Outcome, Run, Watch
@@ -23,6 +24,19 @@ def tell(watch: Watch, before: Run | None, run: Run) -> None:
         log.log(level, run.remark or f"watch is {run.outcome}", extra={**about, **why})
     if run.seconds >= LONG_SECONDS:
         log.info(f"a long run is {run.outcome}", extra={**about, "seconds": round(run.seconds)})
+
+
+def describe(watch: Watch, run: Run) -> str:
+    """Return how a run went and what it asked, line by line, for who asked for it."""
+
+    def lines() -> Iterator[str]:
+        reason = f" ({run.reason})" if run.reason else ""
+        yield f"{watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
+        for request in run.requests:
+            yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
+        yield from (f"  {said}" for said in (run.error, run.remark, *run.news) if said)
+
+    return "".join(f"{line}\n" for line in lines())
 
 
 class Progress:

@@ -34,6 +34,8 @@ class TestNode:
     told: dict[Key, Told] = field(default_factory=dict)
     unexpected: list[str] = field(default_factory=list)
     requests: list[web.Request] = field(default_factory=list)
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set as soon as anybody asked anything."""
     instead: Told | None = None
     """When set, the answer to everything."""
     lenient: bool = False
@@ -59,6 +61,7 @@ class TestNode:
 
     async def _answer(self, request: web.Request) -> web.Response:
         self.requests.append(request)
+        self.asked.set()
         if self.silent:
             await asyncio.sleep(3600)
         text = await request.text()

@@ -144,6 +144,19 @@ def test_an_external_url_that_no_browser_could_follow_is_refused(capsys: pytest.
     assert refusal(capsys, f"--web.external-url={text}").startswith("argument --web.external-url: ")
 
 
+def test_a_target_is_named_before_or_after_the_flags() -> None:
+    for arguments in (["probe", "a", "--collector=acs"], ["--collector", "acs", "probe", "a"]):
+        flags = read_flags(arguments)
+        assert (flags.command, flags.target, flags.collector) == ("probe", "a", "acs")
+    assert read_flags(["probe", "--log.level=debug", "a"]).target == "a"
+
+
+@pytest.mark.parametrize("arguments", [["probe"], ["demo", "a"], ["--collector=acs"], ["demo", "--collector=acs"]])
+def test_a_probe_needs_a_target_and_nothing_else_does(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    said = "a probe is asked for by: canton-exporter probe TARGET [--collector NAME]"
+    assert refusal(capsys, *arguments) == said
+
+
 @pytest.mark.parametrize(
     ("argument", "said"),
     [

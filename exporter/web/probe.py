@@ -1,7 +1,7 @@
 """/probe: asks one configured target now, for who wants Prometheus to set the pace or a person to see what it says."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -14,6 +14,7 @@ from exporter.fleet import Fleet
 from exporter.metric import Metric
 from exporter.runner import Outcome, Run
 from exporter.standing import Standing
+from exporter.telling import describe
 from exporter.web.negotiation import choose_format
 
 SUCCESS = Metric("probe_success", "1 if every run was ok, or the node does not have the operation; else 0.")
@@ -36,11 +37,9 @@ class Probe:
         connection, standings = self._chosen(request, limit)
         started = self.clock.monotonic()
         runs = await asyncio.gather(*(connection.probe(standing.watch, limit) for standing in standings))
-        good = all(run.outcome is not Outcome.FAILED for run in runs)
-        own = [SUCCESS.sample(good), SECONDS.sample(self.clock.monotonic() - started)]
-        blocks = [Lines(own), *(standing.lines_of(run) for standing, run in zip(standings, runs, strict=True))]
+        blocks = blocks_of(standings, runs, self.clock.monotonic() - started)
         if request.query.get("debug") == "true":
-            told = "".join(tell(standing, run) for standing, run in zip(standings, runs, strict=True))
+            told = "".join(describe(standing.watch, run) for standing, run in zip(standings, runs, strict=True))
             return web.Response(text=f"{told}\n{write_page(blocks, choose_format('')).decode()}")
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
         return web.Response(body=write_page(blocks, format_), headers={"Content-Type": format_.value})
@@ -79,14 +78,11 @@ def read_limit(request: web.Request, offset: timedelta) -> timedelta:
     return limit
 
 
-def tell(standing: Standing, run: Run) -> str:
-    """Say in words how a run went, and what it asked."""
+def blocks_of(standings: Sequence[Standing], runs: Sequence[Run], seconds: float) -> list[Lines]:
+    """Return what the page of a probe is made of: whether it went well, how long it took, and what was read."""
+    own = [SUCCESS.sample(is_good(runs)), SECONDS.sample(seconds)]
+    return [Lines(own), *(standing.lines_of(run) for standing, run in zip(standings, runs, strict=True))]
 
-    def lines() -> Iterator[str]:
-        reason = f" ({run.reason})" if run.reason else ""
-        yield f"{standing.watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
-        for request in run.requests:
-            yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        yield from (f"  {said}" for said in (run.error, run.remark, *run.news) if said)
 
-    return "".join(f"{line}\n" for line in lines())
+def is_good(runs: Iterable[Run]) -> bool:
+    return all(run.outcome is not Outcome.FAILED for run in runs)

@@ -1,0 +1,77 @@
+"""`canton-exporter probe`: asks one configured target now and prints what it said, for a person."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from exporter.budget import Budgets
+from exporter.clock import Clock
+from exporter.collector import Yielded
+from exporter.collectors import discover
+from exporter.configuration import Settings
+from exporter.errors import WrongConfiguration
+from exporter.exposition import Format, write_page
+from exporter.fleet import Fleet
+from exporter.standing import Standing
+from exporter.telling import describe
+from exporter.web.probe import blocks_of, is_good
+
+PATIENCE = timedelta(minutes=1)
+"""How long a person waits for what was not asked for by name."""
+
+
+async def probe(settings: Settings, target: str, collector: str | None) -> int:
+    """Print the metrics on standard output and everything else on standard error; return 0 if every run went well.
+
+    Its requests come on top of those of an exporter that runs, which has a budget of its own.
+    """
+    if target not in settings.targets:
+        there = ", ".join(sorted(settings.targets))
+        raise WrongConfiguration([f"there is no target {target}; there are {there}"])
+    clock = Clock()
+    fleet = Fleet(discover(), Budgets(), clock)
+    try:
+        await fleet.apply(replace(settings, targets={target: settings.targets[target]}))
+        connection = fleet.connections[target]
+        standings = choose(target, connection.standings, collector)
+        started = clock.monotonic()
+        asking = (connection.run(each.watch, Yielded(), show(each.watch.collector.name, clock)) for each in standings)
+        runs = await asyncio.gather(*asking)
+    finally:
+        await fleet.stop()
+    blocks = blocks_of(standings, runs, clock.monotonic() - started)
+    print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)  # where progress was shown
+    for standing, run in zip(standings, runs, strict=True):
+        print(describe(standing.watch, run), end="", file=sys.stderr)
+    print(write_page(blocks, Format.TEXT_0).decode(), end="")
+    return 0 if is_good(runs) else 1
+
+
+def choose(target: str, standings: dict[str, Standing], collector: str | None) -> list[Standing]:
+    """Return the one named, or all that do not take long."""
+    if collector is not None:
+        if collector not in standings:
+            raise WrongConfiguration([f"{target} has no collector {collector}; it has {', '.join(sorted(standings))}"])
+        return [standings[collector]]
+    quick = [each for each in standings.values() if each.watch.schedule.timeout <= PATIENCE]
+    if long := [name for name, each in standings.items() if each not in quick]:
+        print(f"left out, since they may take long: {', '.join(long)}; name one with --collector", file=sys.stderr)
+    if not quick:
+        raise WrongConfiguration([f"{target} has no collector that is quick; name one with --collector"])
+    return quick
+
+
+def show(collector: str, clock: Clock) -> Callable[[str], None]:
+    """Return what shows how far a run has come: a line that moves on a terminal, else a line now and then."""
+    start, end, pause = ("\r\x1b[K", "", 0.5) if sys.stderr.isatty() else ("", "\n", 10.0)
+    shown = clock.monotonic()
+
+    def tell(words: str) -> None:
+        nonlocal shown
+        if clock.monotonic() - shown >= pause:
+            shown = clock.monotonic()
+            print(f"{start}{collector}: {words}", end=end, file=sys.stderr, flush=True)
+
+    return tell

@@ -1,0 +1,123 @@
+"""canton-exporter probe: one target asked once, its metrics for a pipe and its story for a person."""
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from exporter.collectors import discover
+from exporter.configuration import Settings, check
+from exporter.errors import WrongConfiguration
+from exporter.probe import probe, show
+from tests.conftest import FakeClock
+from tests.nodes import TestNode
+
+Said = tuple[int, list[str], list[str]]
+
+
+def settings_for(url: str, **collectors: object) -> Settings:
+    settings, faults = check(
+        {"targets": {"a": {"kind": "scan", "url": url, "collectors": collectors}, "b": {"kind": "ledger", "url": url}}},
+        discover(),
+    )
+    assert settings is not None, faults
+    return settings
+
+
+@pytest.fixture
+def ask(node: TestNode, capsys: pytest.CaptureFixture[str]) -> Callable[..., "asyncio.Task[Said]"]:
+    """Return a function that asks a scan: the exit status, the lines of the metrics, and what was told beside them."""
+
+    async def ask(collector: str | None = None, target: str = "a", **collectors: object) -> Said:
+        status = await probe(settings_for(node.url, **collectors), target, collector)
+        output, errors = capsys.readouterr()
+        return status, output.splitlines(), errors.splitlines()
+
+    return lambda *arguments, **collectors: asyncio.create_task(ask(*arguments, **collectors))
+
+
+async def test_one_question_gives_its_metrics_and_says_what_it_asked(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
+) -> None:
+    node.get("/v0/feature-support", answers={"dummy": True})
+    status, metrics, told = await ask("feature_support")
+    assert status == 0
+    assert 'canton_feature_supported{feature="dummy",network="default",role="own",target="a"} 1.0' in metrics
+    assert "probe_success 1.0" in metrics
+    assert told[0].startswith("feature_support: ok in 0.0")
+    assert told[1].startswith("  GET /v0/feature-support: 200 in 0.0")
+
+
+async def test_a_question_that_fails_says_why_and_is_the_exit_status(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
+) -> None:
+    node.get("/v0/feature-support", status=500, answers={"error": "An unexpected error occurred."})
+    status, metrics, told = await ask("feature_support")
+    assert status == 1
+    assert "probe_success 0.0" in metrics
+    assert told[-1] == "  GET /v0/feature-support: 500: An unexpected error occurred."
+
+
+async def test_without_a_name_all_are_asked_that_do_not_take_long(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
+) -> None:
+    node.answer_everything(status=404, body=b"")
+    status, metrics, told = await ask()
+    assert status == 0
+    assert told[0] == "left out, since they may take long: acs; name one with --collector"
+    asked = [line.partition(":")[0] for line in told[1:] if not line.startswith(" ")]
+    assert asked == ["acs_snapshot", "coin_rules", "feature_support", "health"]
+    assert [line for line in metrics if line.startswith("canton_up{")] == [
+        'canton_up{network="default",role="own",target="a"} 0.0'
+    ]
+
+
+async def test_who_names_nothing_that_is_there_hears_what_is(ask: Callable[..., "asyncio.Task[Said]"]) -> None:
+    with pytest.raises(WrongConfiguration, match=r"^there is no target c; there are a, b$"):
+        await ask(None, "c")
+    with pytest.raises(WrongConfiguration, match=r"^a has no collector x; it has acs, acs_snapshot, "):
+        await ask("x")
+    off = {name: {"enabled": False} for name in ("acs_snapshot", "coin_rules", "feature_support", "health")}
+    with pytest.raises(WrongConfiguration, match=r"^a has no collector that is quick; name one with --collector$"):
+        await ask(**off)
+
+
+def test_progress_is_shown_now_and_then(
+    clock: FakeClock, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for is_terminal, pause, shown in ((False, 10, "acs: 2 things\n"), (True, 1, "\r\x1b[Kacs: 2 things")):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda answer=is_terminal: answer)
+        tell = show("acs", clock)
+        tell("1 thing")
+        clock.advance(pause)
+        tell("2 things")
+        tell("3 things")
+        assert capsys.readouterr().err == shown
+
+
+@pytest.fixture
+async def silent(tmp_path: Path) -> AsyncIterator[tuple[TestNode, asyncio.subprocess.Process]]:
+    """A node that never answers, and a probe of it."""
+    node = await TestNode(silent=True).start()
+    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, url: '{node.url}'}}}}")
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "exporter", "probe", "--config.file=exporter.yaml", "a"),
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parent.parent)},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    yield node, process
+    await node.stop()
+
+
+async def test_a_person_can_end_it(silent: tuple[TestNode, asyncio.subprocess.Process]) -> None:
+    node, process = silent
+    await asyncio.wait_for(node.asked.wait(), 5)
+    process.send_signal(signal.SIGINT)
+    output, errors = await process.communicate()
+    assert (process.returncode, output) == (130, b"")
+    assert b"Traceback" not in errors
