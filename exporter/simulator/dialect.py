@@ -1,5 +1,6 @@
 """What differs between the API as documented and as the network's releases speak it."""
 
+import json
 from enum import StrEnum
 from typing import Any
 
@@ -45,6 +46,20 @@ class Dialect(StrEnum):
     def knows_descending_order(self) -> bool:
         return self is not Dialect.V0_5
 
+    @property
+    def acs_versions(self) -> tuple[int, ...]:
+        """The versions of the operation /vN/state/acs that there are."""
+        return {"document": (0, 2), "0.5": (0,), "0.6": (0, 1), "0.7.5": (0, 1, 2), "0.9": (2,)}[self]
+
+    @property
+    def names_last_migration(self) -> bool:
+        return self in (Dialect.V0_7_5, Dialect.V0_9)
+
+    @property
+    def caps_lists(self) -> bool:
+        """Lists in a request may be only so long."""
+        return self is Dialect.V0_9
+
     def spell(self, body: Any) -> Any:
         """The body with its absent fields (None) as they are sent: explicit nulls on the network, nothing otherwise."""
         if self.is_network:
@@ -54,3 +69,9 @@ class Dialect(StrEnum):
         if isinstance(body, list):
             return [self.spell(item) for item in body]
         return body
+
+    def write(self, body: Any) -> str:
+        """JSON as it is sent: compact UTF-8 on the network; the document does not say, so it gets what JSON allows."""
+        if self.is_network:
+            return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(self.spell(body))

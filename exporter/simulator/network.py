@@ -9,12 +9,13 @@ from typing import Self
 
 from exporter.simulator.control import control_application
 from exporter.simulator.dialect import Dialect
+from exporter.simulator.facts import Clock
 from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.listener import Listener
 from exporter.simulator.node import Node
 from exporter.simulator.scan import ScanNode
 from exporter.simulator.validator import ValidatorNode
-from exporter.simulator.world import Clock, World
+from exporter.simulator.world import World
 
 
 class Kind(StrEnum):
@@ -54,10 +55,20 @@ class Network:
         *,
         clock: Clock = time.time,
         seed: int = 0,
-        checkpoint_interval: float = 15.0,
         control_port: int = 0,
+        checkpoint_interval: float = 15.0,
+        contracts: int = 3_000,
+        snapshot_interval: int = 3 * 3600,
+        snapshot_delay: float = 60.0,
     ) -> None:
-        self.world = World(clock, seed, checkpoint_interval)
+        self.world = World(
+            clock,
+            seed,
+            checkpoint_interval,
+            contracts=contracts,
+            snapshot_interval=snapshot_interval,
+            snapshot_delay=snapshot_delay,
+        )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):
             raise ValueError("Two nodes have the same name.")

@@ -92,7 +92,7 @@ class Node(ABC):
             await self._listener.open()
 
     def json(self, body: Any, status: int = 200) -> web.Response:
-        return web.json_response(self.dialect.spell(body), status=status)
+        return web.Response(text=self.dialect.write(body), status=status, content_type="application/json")
 
     def _application(self) -> web.Application:
         app = web.Application(middlewares=[self._misbehave])

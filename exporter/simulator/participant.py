@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
-from exporter.simulator.world import World, fingerprint
+from exporter.simulator.facts import fingerprint
+from exporter.simulator.world import World
 
 # An event is indexed a little after the synchronizer gave it its record time.
 INDEXING_SECONDS = 0.2

@@ -4,20 +4,45 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
+from exporter.simulator.acs_request import read_request
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.node import Operation
+from exporter.simulator.facts import brief_moment, moment
+from exporter.simulator.node import Answer, Operation
+from exporter.simulator.participant import Participant
 from exporter.simulator.splice import SpliceNode
+from exporter.simulator.splice_request import (
+    INT64,
+    not_found,
+    query_text,
+    query_whole,
+    read_body,
+    read_time,
+    read_whole,
+    require,
+)
+from exporter.simulator.world import World
 
 
 class ScanNode(SpliceNode):
     kind = "scan"
     base = "/api/scan"
 
+    def __init__(self, name: str, world: World, dialect: Dialect, port: int, token: str | None) -> None:
+        super().__init__(name, world, dialect, port, token)
+        self._participant = Participant(world, name)
+
     def operations(self) -> Iterator[Operation]:
         yield from super().operations()
         if self.dialect is Dialect.DOCUMENT:
-            yield Operation("GET", "/livez", self.livez, wants_token=False)
-        yield Operation("GET", "/v0/feature-support", self.feature_support, wants_token=False)
+            yield public("GET", "/livez", self.livez)
+        else:
+            yield public("GET", "/v0/state/acs/snapshot-timestamp", self.snapshot_timestamp)
+            yield public("POST", "/v0/backfilling/migration-info", self.migration_info)
+        yield public("GET", "/v0/feature-support", self.feature_support)
+        if self.dialect.names_last_migration:
+            yield public("GET", "/v0/migrations/last", self.last_migration)
+        for version in self.dialect.acs_versions:
+            yield public("POST", f"/v{version}/state/acs", self.acs(version))
 
     async def feature_support(self, request: web.Request) -> web.Response:
         if self.dialect is Dialect.DOCUMENT:
@@ -25,3 +50,45 @@ class ScanNode(SpliceNode):
         if self.dialect is Dialect.V0_5:
             return self.json({"no_holding_fees_on_transfers": False})
         return self.json({"dummy": None})
+
+    def acs(self, version: int) -> Answer:
+        async def answer(request: web.Request) -> web.Response:
+            asked = read_request(await request.read(), version, self.dialect)
+            return self.json(await self.world.acs.page(asked, version, self.dialect))
+
+        return answer
+
+    async def snapshot_timestamp(self, request: web.Request) -> web.Response:
+        """The newest snapshot before a time, or at it, whatever the parameter is called."""
+        before, migration_id = query_text(request.query, "before"), query_whole(request.query, "migration_id")
+        snapshot = self.world.acs.snapshots.newest(migration_id, read_time(before, "before"))
+        if snapshot is None:
+            raise not_found(f"No snapshots found before {before}")
+        return self.json({"record_time": brief_moment(snapshot.time)})
+
+    async def last_migration(self, request: web.Request) -> web.Response:
+        return self.json({"migration_id": self.world.migration.id})
+
+    async def migration_info(self, request: web.Request) -> web.Response:
+        asked = require(read_whole(read_body(await request.read()), "migration_id", INT64), "migration_id")
+        migration = self.world.migrations.get(asked)
+        if migration is None:
+            raise not_found(f"No data for migration {asked}")
+        newest = self._participant.end().record_time if migration.ended is None else migration.ended
+        times = {
+            "synchronizer_id": self.world.synchronizer,
+            "min": moment(migration.began),
+            "max": moment(newest),
+        }
+        info = {
+            "previous_migration_id": migration.previous,
+            "record_time_range": [times],
+            "last_import_update_id": None,
+            "complete": True,
+            "import_updates_complete": True,
+        }
+        return self.json(info)
+
+
+def public(method: str, path: str, answer: Answer) -> Operation:
+    return Operation(method, path, answer, wants_token=False)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from exporter.simulator.dialect import Dialect
+from exporter.simulator.facts import fingerprint, moment
 from exporter.simulator.participant import Event, Participant
-from exporter.simulator.world import fingerprint, moment
 
 PACKAGE_ID = fingerprint("demo-pkg")
 

@@ -1,28 +1,20 @@
-"""What all nodes of one pretend network share: its clock, its synchronizer, its parties."""
+"""What all nodes of one pretend network share: its clock, its synchronizer, its parties, and what it has on record."""
 
-import hashlib
-from collections.abc import Callable
-from datetime import UTC, datetime
-
-Clock = Callable[[], float]
+from exporter.simulator.acs import Acs
+from exporter.simulator.facts import Clock, Facts
 
 
-def fingerprint(*of: object) -> str:
-    """64 hex characters, always the same for the same arguments."""
-    return hashlib.sha256("/".join(map(str, of)).encode()).hexdigest()
-
-
-def moment(seconds: float) -> str:
-    """A time as the APIs write it, for example 2026-11-21T02:00:09.100000Z."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-class World:
-    def __init__(self, clock: Clock, seed: int, checkpoint_interval: float) -> None:
-        self.now = clock
-        self.began = clock()
-        self.seed = seed
+class World(Facts):
+    def __init__(
+        self,
+        clock: Clock,
+        seed: int,
+        checkpoint_interval: float,
+        *,
+        contracts: int = 3_000,
+        snapshot_interval: int = 3 * 3600,
+        snapshot_delay: float = 60.0,
+    ) -> None:
+        super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
-        self.synchronizer = f"global-domain::1220{fingerprint(seed, 'synchronizer')}"
-        self.old_synchronizer = f"old-domain::1220{fingerprint(seed, 'old synchronizer')}"
-        self.dso_party = f"DSO::1220{fingerprint(seed, 'DSO')}"
+        self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
