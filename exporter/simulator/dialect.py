@@ -56,6 +56,11 @@ class Dialect(StrEnum):
         return self in (Dialect.V0_7_5, Dialect.V0_9)
 
     @property
+    def rules(self) -> str:
+        """How the rules are called in fields, and with a dash in paths."""
+        return "amulet_rules" if self.is_network else "coin_rules"
+
+    @property
     def caps_lists(self) -> bool:
         """Lists in a request may be only so long."""
         return self is Dialect.V0_9

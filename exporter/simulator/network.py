@@ -60,6 +60,7 @@ class Network:
         contracts: int = 3_000,
         snapshot_interval: int = 3 * 3600,
         snapshot_delay: float = 60.0,
+        rules_interval: float = 3600.0,
     ) -> None:
         self.world = World(
             clock,
@@ -68,11 +69,12 @@ class Network:
             contracts=contracts,
             snapshot_interval=snapshot_interval,
             snapshot_delay=snapshot_delay,
+            rules_interval=rules_interval,
         )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):
             raise ValueError("Two nodes have the same name.")
-        self._control = Listener(lambda: control_application(self.nodes), control_port)
+        self._control = Listener(lambda: control_application(self.world, self.nodes), control_port)
 
     def __getitem__(self, name: str) -> Node:
         return self.nodes[name]

@@ -16,6 +16,7 @@ from exporter.simulator.splice_request import (
     query_text,
     query_whole,
     read_body,
+    read_field,
     read_time,
     read_whole,
     require,
@@ -41,6 +42,7 @@ class ScanNode(SpliceNode):
         yield public("GET", "/v0/feature-support", self.feature_support)
         if self.dialect.names_last_migration:
             yield public("GET", "/v0/migrations/last", self.last_migration)
+        yield public("POST", f"/v0/{self.dialect.rules.replace('_', '-')}", self.rules)
         for version in self.dialect.acs_versions:
             yield public("POST", f"/v{version}/state/acs", self.acs(version))
 
@@ -88,6 +90,14 @@ class ScanNode(SpliceNode):
             "import_updates_complete": True,
         }
         return self.json(info)
+
+    async def rules(self, request: web.Request) -> web.Response:
+        """The rules, unless the caller has the contract already; of the domain it says, nothing depends on that."""
+        name, body = self.dialect.rules, read_body(await request.read())
+        read_field(body, f"cached_{name}_domain_id", str)
+        is_known = read_field(body, f"cached_{name}_contract_id", str) == self.world.rules.contract_id
+        contract = None if is_known else self.world.rules.contract(self.dialect)
+        return self.json({f"{name}_update": {"contract": contract, "domain_id": self.world.synchronizer}})
 
 
 def public(method: str, path: str, answer: Answer) -> Operation:

@@ -16,6 +16,11 @@ class ValidatorNode(SpliceNode):
         yield from super().operations()
         if self.dialect.is_network:
             yield Operation("GET", "/v0/scan-proxy/dso-party-id", self.dso_party_id)
+            yield Operation("GET", "/v0/scan-proxy/amulet-rules", self.amulet_rules)
 
     async def dso_party_id(self, request: web.Request) -> web.Response:
         return self.json({"dso_party_id": self.world.dso_party})
+
+    async def amulet_rules(self, request: web.Request) -> web.Response:
+        contract = self.world.rules.contract(self.dialect)
+        return self.json({"amulet_rules": {"contract": contract, "domain_id": self.world.synchronizer}})

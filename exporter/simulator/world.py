@@ -2,6 +2,8 @@
 
 from exporter.simulator.acs import Acs
 from exporter.simulator.facts import Clock, Facts
+from exporter.simulator.rules import Rules
+from exporter.simulator.rules_config import Changes
 
 
 class World(Facts):
@@ -14,7 +16,13 @@ class World(Facts):
         contracts: int = 3_000,
         snapshot_interval: int = 3 * 3600,
         snapshot_delay: float = 60.0,
+        rules_interval: float = 3600.0,
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
         self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
+        self.rules = Rules(self, rules_interval)
+
+    def vote(self, changes: Changes, due: float | None = None) -> None:
+        """Replace the rules by some in which values at dotted paths are others, at once or from a Unix time on."""
+        self.rules.vote(changes, due)
