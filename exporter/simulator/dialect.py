@@ -61,6 +61,11 @@ class Dialect(StrEnum):
         return "amulet_rules" if self.is_network else "coin_rules"
 
     @property
+    def proxies_transfer_commands(self) -> bool:
+        """A validator tells of transfer commands."""
+        return self is not Dialect.V0_9
+
+    @property
     def caps_lists(self) -> bool:
         """Lists in a request may be only so long."""
         return self is Dialect.V0_9

@@ -61,6 +61,7 @@ class Network:
         snapshot_interval: int = 3 * 3600,
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
+        transfer_interval: float = 60.0,
     ) -> None:
         self.world = World(
             clock,
@@ -70,6 +71,7 @@ class Network:
             snapshot_interval=snapshot_interval,
             snapshot_delay=snapshot_delay,
             rules_interval=rules_interval,
+            transfer_interval=transfer_interval,
         )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):

@@ -39,6 +39,8 @@ class ScanNode(SpliceNode):
         else:
             yield public("GET", "/v0/state/acs/snapshot-timestamp", self.snapshot_timestamp)
             yield public("POST", "/v0/backfilling/migration-info", self.migration_info)
+            yield public("GET", "/v0/transfer-command/status", self.transfer_command_status)
+            yield public("GET", "/v0/transfer-command-counter/{party}", self.transfer_command_counter)
         yield public("GET", "/v0/feature-support", self.feature_support)
         if self.dialect.names_last_migration:
             yield public("GET", "/v0/migrations/last", self.last_migration)

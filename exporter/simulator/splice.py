@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from exporter.simulator.node import BODILESS, Node, Operation
+from exporter.simulator.splice_request import not_found, query_text, query_whole
 
 COMMIT_TIME = "2026-08-18T10:00:00Z"
 
@@ -46,6 +47,21 @@ class SpliceNode(Node):
 
     async def version(self, request: web.Request) -> web.Response:
         return self.json({"version": self.dialect.splice, "commit_ts": COMMIT_TIME})
+
+    async def transfer_command_status(self, request: web.Request) -> web.Response:
+        party, nonce = query_text(request.query, "sender"), query_whole(request.query, "nonce")
+        sender = self.world.senders.get(party)
+        commands = sender.commands(nonce, self.dialect) if sender is not None else {}
+        if not commands:
+            raise not_found(f"No transfer commands of sender {party} with nonce {nonce} in the last 24h")
+        return self.json({"transfer_commands_by_contract_id": commands})
+
+    async def transfer_command_counter(self, request: web.Request) -> web.Response:
+        sender = self.world.senders.get(request.match_info["party"])
+        if sender is None:
+            raise not_found(f"No transfer command counter found for party {request.match_info['party']}")
+        counter = {"contract": sender.counter(self.dialect), "domain_id": self.world.synchronizer}
+        return self.json({"transfer_command_counter": counter})
 
     def refuse(self, status: int, path: str) -> web.Response:
         if status in PLAIN_ERRORS:

@@ -17,6 +17,11 @@ class ValidatorNode(SpliceNode):
         if self.dialect.is_network:
             yield Operation("GET", "/v0/scan-proxy/dso-party-id", self.dso_party_id)
             yield Operation("GET", "/v0/scan-proxy/amulet-rules", self.amulet_rules)
+        if self.dialect.proxies_transfer_commands:
+            yield Operation("GET", "/v0/scan-proxy/transfer-command/status", self.transfer_command_status)
+        if self.dialect.proxies_transfer_commands and self.dialect.is_network:
+            path = "/v0/scan-proxy/transfer-command-counter/{party}"
+            yield Operation("GET", path, self.transfer_command_counter)
 
     async def dso_party_id(self, request: web.Request) -> web.Response:
         return self.json({"dso_party_id": self.world.dso_party})

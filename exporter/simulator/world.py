@@ -4,6 +4,7 @@ from exporter.simulator.acs import Acs
 from exporter.simulator.facts import Clock, Facts
 from exporter.simulator.rules import Rules
 from exporter.simulator.rules_config import Changes
+from exporter.simulator.transfers import Sender, senders
 
 
 class World(Facts):
@@ -17,12 +18,29 @@ class World(Facts):
         snapshot_interval: int = 3 * 3600,
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
+        transfer_interval: float = 60.0,
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
         self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
         self.rules = Rules(self, rules_interval)
+        self.senders = senders(self, transfer_interval)
 
     def vote(self, changes: Changes, due: float | None = None) -> None:
         """Replace the rules by some in which values at dotted paths are others, at once or from a Unix time on."""
         self.rules.vote(changes, due)
+
+    def sender(self, name: str) -> Sender:
+        """Who sends transfer commands, by the whole party or what it has before its colons; a KeyError if nobody."""
+        for party, sender in self.senders.items():
+            if name in (party, party.partition("::")[0]):
+                return sender
+        raise KeyError(f"There is no sender {name!r}, only {', '.join(self.senders)}.")
+
+    def stick(self, name: str) -> None:
+        """Let a sender's commands pile up from now on, none of which ends."""
+        self.sender(name).stick()
+
+    def unstick(self, name: str) -> None:
+        """Let what has piled up end, a few seconds from now."""
+        self.sender(name).unstick()

@@ -206,7 +206,10 @@ async def test_control_takes_a_vote(network: Network, client: Client) -> None:
     assert (now[RATE], later[RATE], due) == ("0.5", "0.6", "2026-11-21T05:47:40.000000Z")
 
 
-VOTE = 'A vote is a JSON object of "changes" (dotted paths to values), optionally "due_in" (seconds) and nothing else.'
+VOTE = (
+    'A vote is a JSON object of "changes" (dotted paths to values), optionally "due_in" (seconds, up to a year) '
+    "and nothing else."
+)
 
 
 @pytest.mark.parametrize(
@@ -217,6 +220,7 @@ VOTE = 'A vote is a JSON object of "changes" (dotted paths to values), optionall
         ({"changes": {RATE: "0.5"}, "due": 5}, VOTE),
         ({"changes": {RATE: "0.5"}, "due_in": 0}, VOTE),
         ({"changes": {RATE: "0.5"}, "due_in": "60"}, VOTE),
+        ({"changes": {RATE: "0.5"}, "due_in": 1e300}, VOTE),
         ({"changes": {}}, "A vote is to change something."),
         (
             {"changes": {"transferConfig.holdingFee": "0.5"}},
