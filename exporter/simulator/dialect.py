@@ -70,18 +70,19 @@ class Dialect(StrEnum):
         """Lists in a request may be only so long."""
         return self is Dialect.V0_9
 
-    def spell(self, body: Any) -> Any:
-        """The body with its absent fields (None) as they are sent: explicit nulls on the network, nothing otherwise."""
-        if self.is_network:
-            return body
-        if isinstance(body, dict):
-            return {key: self.spell(value) for key, value in body.items() if value is not None}
-        if isinstance(body, list):
-            return [self.spell(item) for item in body]
-        return body
-
     def write(self, body: Any) -> str:
-        """JSON as it is sent: compact UTF-8 on the network; the document does not say, so it gets what JSON allows."""
+        """JSON as it is sent: with explicit nulls on the network, without absent fields (None) in the document.
+
+        The network writes compact UTF-8. The document does not say, so it has the spaces and escapes that JSON allows.
+        """
         if self.is_network:
             return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-        return json.dumps(self.spell(body))
+        return json.dumps(without_absent(body))
+
+
+def without_absent(body: Any) -> Any:
+    if isinstance(body, dict):
+        return {key: without_absent(value) for key, value in body.items() if value is not None}
+    if isinstance(body, list):
+        return [without_absent(item) for item in body]
+    return body
