@@ -31,13 +31,17 @@ class NodeSpec:
     dialect: Dialect = Dialect.V0_9
     port: int = 0
     token: str | None = None
-    # The rest is for ledgers only.
+    # For ledgers only.
     left_synchronizer: bool = False
+    # For scans only: how many requests one client may send.
+    most_per_second: float | None = None
 
     def build(self, world: World) -> Node:
         match self.kind:
             case Kind.SCAN:
-                return ScanNode(self.name, world, self.dialect, self.port, self.token)
+                return ScanNode(
+                    self.name, world, self.dialect, self.port, self.token, most_per_second=self.most_per_second
+                )
             case Kind.VALIDATOR:
                 return ValidatorNode(self.name, world, self.dialect, self.port, self.token)
             case Kind.LEDGER:

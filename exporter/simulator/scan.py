@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from exporter.simulator.acs_request import read_request
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.facts import brief_moment, moment
 from exporter.simulator.node import Answer, Operation
 from exporter.simulator.participant import Participant
+from exporter.simulator.rate_limit import RateLimit
 from exporter.simulator.splice import SpliceNode
 from exporter.simulator.splice_request import (
     INT64,
@@ -28,9 +30,12 @@ class ScanNode(SpliceNode):
     kind = "scan"
     base = "/api/scan"
 
-    def __init__(self, name: str, world: World, dialect: Dialect, port: int, token: str | None) -> None:
+    def __init__(
+        self, name: str, world: World, dialect: Dialect, port: int, token: str | None, *, most_per_second: float | None
+    ) -> None:
         super().__init__(name, world, dialect, port, token)
         self._participant = Participant(world, name)
+        self._limit = None if most_per_second is None else RateLimit(world.now, most_per_second)
 
     def operations(self) -> Iterator[Operation]:
         yield from super().operations()
@@ -47,6 +52,18 @@ class ScanNode(SpliceNode):
         yield public("POST", f"/v0/{self.dialect.rules.replace('_', '-')}", self.rules)
         for version in self.dialect.acs_versions:
             yield public("POST", f"/v{version}/state/acs", self.acs(version))
+
+    def _application(self) -> web.Application:
+        app = super()._application()
+        app.middlewares.insert(0, self._limited)
+        return app
+
+    @web.middleware
+    async def _limited(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Refuse whoever asks too much, whatever it asks: health checks count too."""
+        if self._limit is not None and not self._limit.allows(request.remote or ""):
+            return self.refuse(429, self._path(request))
+        return await handler(request)
 
     async def feature_support(self, request: web.Request) -> web.Response:
         if self.dialect is Dialect.DOCUMENT:
