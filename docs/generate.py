@@ -274,10 +274,13 @@ def example_schedule(collector: str, schedule: Schedule | None) -> Iterator[str]
     for setting in ("enabled", "interval", "timeout"):
         yield f"        {setting}: {written(getattr(schedule, setting))}\n"
     yield f"        # stale_after: {write_duration(schedule.grace)}\n        max_series: {schedule.max_series}\n"
-    for number, (option, field) in enumerate(type(schedule.options).model_fields.items()):
-        yield "        options:\n" if number == 0 else ""
-        yield from comment(field, 10)
-        yield f"          {option}: {written(getattr(schedule.options, option))}\n"
+    options = {option: getattr(schedule.options, option) for option in type(schedule.options).model_fields}
+    if options:
+        is_empty = all(value is None for value in options.values())  # and a mapping of comments only would be none
+        yield "        # options:\n" if is_empty else "        options:\n"
+    for option, value in options.items():
+        yield from comment(type(schedule.options).model_fields[option], 10)
+        yield f"          # {option}:\n" if value is None else f"          {option}: {written(value)}\n"
 
 
 def comment(field: FieldInfo, indent: int = 0) -> Iterator[str]:

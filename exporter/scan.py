@@ -1,5 +1,4 @@
-"""Questions that several collectors ask a scan: which migration it is in, which snapshot is its newest, what a template
-is called."""
+"""What several collectors ask a scan: its migration and its newest snapshot; and what a template is called."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
