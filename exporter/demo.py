@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from exporter.collectors import discover
 from exporter.configuration import Settings, check
@@ -43,12 +44,31 @@ Break a node and see what becomes of its metrics; then mend it:
   curl -X PUT {control}/nodes/my-participant/fault -d '{{"kind": "down"}}'
   curl -X DELETE {control}/nodes/my-participant/fault
 
+Change the network's rules, and read in the log what changed:
+
+  curl -X POST {control}/rules -d '{{"changes": {{"transferConfig.holdingFee.rate": "0.00002"}}}}'
+
 Ctrl-C ends it.
 """
 
 
+def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:
+    """Return what is set for the collectors of some targets beside the defaults."""
+    alice, bob = network.world.senders.values()
+    commands = [{"sender": alice.party}, {"sender": bob.party, "nonce": bob.next_nonce}]
+    often: dict[str, Any] = {"acs": {"interval": "1m"}, "acs_snapshot": {"interval": "1m"}}
+    # By the letter of the document a scan does not tell its migration id.
+    told = {name: {**schedule, "options": {"migration_id": 4}} for name, schedule in often.items()}
+    return {
+        "sv-1-scan": often,
+        "sv-2-scan": told,
+        "my-validator": {"transfer_commands": {"options": {"commands": commands}}},
+    }
+
+
 def demo_settings(network: Network) -> Settings:
     """Return the settings that watch every node of a network."""
+    collectors = demo_collectors(network)
     targets = {
         spec.name: {
             "kind": str(spec.kind),
@@ -56,6 +76,7 @@ def demo_settings(network: Network) -> Settings:
             "network": "demonet",
             "role": "observed" if spec.kind is Kind.SCAN else "own",
             **({"auth": {"type": "bearer", "token": spec.token}} if spec.token else {}),
+            "collectors": collectors.get(spec.name, {}),
         }
         for spec in NODES
     }
@@ -68,7 +89,8 @@ def demo_settings(network: Network) -> Settings:
 @asynccontextmanager
 async def demo(page: str) -> AsyncIterator[Settings]:
     """Run the network, say what there is to see at `page`, and give the settings that watch it."""
-    network = Network(NODES, control_port=CONTROL_PORT)
+    network = Network(NODES, control_port=CONTROL_PORT, snapshot_interval=300, snapshot_delay=20, rules_interval=1200)
+    network.world.vote({"transferConfig.holdingFee.rate": "0.00002"}, due=time.time() + 300)
     try:
         await network.start()
     except OSError as error:

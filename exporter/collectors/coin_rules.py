@@ -212,7 +212,7 @@ def tell(known: Rules, before: Config, rules: Rules, now: float) -> Iterator[str
         yield f"the coin rules changed: {differences(before.fields, config.fields) or 'no field'}{contract}"
     for scheduled in rules.scheduled(now):
         if scheduled not in known.configs:
-            due = datetime.fromtimestamp(scheduled.since, UTC).isoformat(timespec="seconds")
+            due = datetime.fromtimestamp(scheduled.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             yield f"the coin rules are to change at {due}: {differences(config.fields, scheduled.fields) or 'no field'}"
 
 

@@ -180,7 +180,7 @@ async def test_a_change_that_is_scheduled_is_told_when_it_is_first_seen(node: Te
     await lines(coin_rules)
     assert lines.run.news == (
         "the coin rules changed: no field, contract 00ar2",
-        "the coin rules are to change at 2026-11-21T06:00:00+00:00: transferConfig.holdingFee.rate 0.0000190259 -> 0.5",
+        "the coin rules are to change at 2026-11-21T06:00:00Z: transferConfig.holdingFee.rate 0.0000190259 -> 0.5",
     )
 
 
