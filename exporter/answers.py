@@ -113,10 +113,7 @@ def one_line(text: str) -> str:
 
 def decode(reply: Reply, answer: type[T]) -> T:
     """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
-    try:
-        return msgspec.json.decode(reply.body, type=answer)
-    except (msgspec.DecodeError, RecursionError, ValueError) as error:
-        raise Malformed(f"{reply.asked}: not the documented answer: {str(error)[:EXCERPT]}") from error
+    return read(msgspec.Raw(reply.body), answer, reply.asked)
 
 
 def read(value: object, meaning: type[T], asked: str) -> T:

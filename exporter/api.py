@@ -5,17 +5,15 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeVar
-from urllib.parse import quote
-
-import msgspec
 
 from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported, worst
+from exporter.question import NOTHING, Question, question
 from exporter.settings import Kind
-from exporter.transport import Question, Reply, Transport
+from exporter.transport import Reply, Transport
 
 T = TypeVar("T")
 P = TypeVar("P", bound="Paged")
@@ -41,8 +39,7 @@ SHOWN_REQUESTS = 50
 KNOCK_BYTES = 2**16
 """An answer to a probe of health has nothing to say at length."""
 PATIENCE = (1, 4, 16)
-"""By how much the pauses before asking for a page again grow."""
-NOTHING: Mapping[str, str] = {}
+"""How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
 
 
 class Node:
@@ -92,21 +89,35 @@ class Node:
         return decode(check(await self._ask(question("GET", route, fill, query))), answer)
 
     async def post(
-        self, route: str, answer: type[T], body: object, *, query: Mapping[str, str] = NOTHING, **fill: str
+        self,
+        route: str,
+        answer: type[T],
+        body: object,
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
     ) -> T:
         """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
-        return decode(check(await self._ask(question("POST", route, fill, query, body))), answer)
+        return decode(check(await self._ask(question("POST", route, fill, query, body, most_bytes=most_bytes))), answer)
 
     async def find(
-        self, route: str, answer: type[T], body: object = None, *, query: Mapping[str, str] = NOTHING, **fill: str
+        self,
+        route: str,
+        answer: type[T],
+        body: object = None,
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
     ) -> T | None:
         """Ask for an entry that need not be there: a 404 in the API's own error form is None, and that is an answer.
 
         A GET, or with a body a POST.
         """
-        reply = await self._ask(question("GET" if body is None else "POST", route, fill, query, body))
+        asked = question("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
         try:
-            return decode(check(reply), answer)
+            return decode(check(await self._ask(asked)), answer)
         except NoEntry:
             return None
 
@@ -157,7 +168,7 @@ class Node:
             except Unsupported as lack:
                 if count == 0:
                     raise
-                raise Refused(f"{lack}, in the middle of the pages", 404) from lack
+                raise Refused(f"{lack}, in the middle of the pages") from lack
             page = decode(reply, answer)
             yield page
             token = page.next_page_token
@@ -177,7 +188,7 @@ class Node:
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked, token = replace(question("GET", route), most_bytes=KNOCK_BYTES), self._auth.at_hand()
+        asked, token = question("GET", route, most_bytes=KNOCK_BYTES), self._auth.at_hand()
         reply = await self._exchange(asked, token, Share.NONE)
         if token and reply.status in (401, 403):
             reply = await self._exchange(asked, None, Share.NONE)
@@ -189,7 +200,7 @@ class Node:
             try:
                 return check(await self._ask(asked, Share.HALF))
             except Failed as failure:
-                pause = None if failure.pause is None else failure.pause * longer
+                pause = None if failure.pause is None else max(failure.pause, longer)
                 if pause is None or pause > self.time_left() - self._reserve:
                     raise
                 await asyncio.sleep(pause)
@@ -223,23 +234,7 @@ class Node:
             outcome = str(reply.status)
             if reply.status == 429:
                 self._transport.rest(read_retry_after(reply))
-            # What is no answer will be quoted, so it is redacted while it is whole: a cut secret would not be found.
-            return (
-                reply
-                if reply.is_success
-                else replace(reply, body=self._transport.redact(reply.body.decode(errors="replace")).encode())
-            )
+            # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
+            return replace(reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success))
         finally:
             self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
-
-
-def question(
-    method: str, route: str, fill: Mapping[str, str] = NOTHING, query: Mapping[str, str] = NOTHING, body: object = None
-) -> Question:
-    path = route.format_map({name: quote_part(value) for name, value in fill.items()})
-    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body))
-
-
-def quote_part(text: str) -> str:
-    """Quote one part of a path; one of dots only would otherwise lead to another path."""
-    return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")

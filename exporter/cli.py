@@ -33,23 +33,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags = read_flags(sys.argv[1:] if arguments is None else arguments)
     set_up(flags.log_level, flags.log_format)
     try:
-        if flags.command == "demo":
-            return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags))
-        settings, access = read(flags)
-        if flags.config_check:
-            watches = sum(len(target.schedules) for target in settings.targets.values())
-            for name, target in settings.targets.items():
-                warn(name, target)
-            print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
-            return 0
-        if flags.target is not None:
-            return asyncio.run(probe(settings, flags.target, flags.collector))
-        return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
+        return run(flags)
     except WrongConfiguration as error:
         print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # who reads what a probe prints has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except KeyboardInterrupt:  # of a probe: what serves takes the signal for its orderly end
         return 130
+
+
+def run(flags: Flags) -> int:
+    """Do what the flags say. Raises WrongConfiguration."""
+    if flags.command == "demo":
+        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags))
+    settings, access = read(flags)
+    if flags.config_check:
+        watches = sum(len(target.schedules) for target in settings.targets.values())
+        for name, target in settings.targets.items():
+            warn(name, target)
+        print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
+        return 0
+    if flags.target is not None:
+        return asyncio.run(probe(settings, flags.target, flags.collector))
+    return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
 
 
 def warn(name: str, target: Target) -> None:

@@ -15,12 +15,12 @@ Fields = Mapping[str, str | float]
 NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 """How the contract language writes numbers: as text."""
 
-MOST_FIELDS = 10_000
-"""What a configuration never has; a node that makes up fields must not fill our memory."""
-LONGEST = 1_000
-"""How long a path may be, and how much is kept of a text."""
-TOLD, TOLD_LENGTH = 20, 80
-"""How many differences are told of, and how much of each value."""
+MOST_FIELDS = 1_000
+"""Ten times what a configuration has; a node that makes up fields must not fill our memory."""
+LONGEST = 200
+"""How long a path may be, and how much is kept of a text: a party or a contract id has less."""
+TOLD, TOLD_LENGTH = 100, 8_000
+"""How many differences are told of, and in a line of which length."""
 
 
 def leaves(document: object, asked: str) -> Fields:
@@ -76,10 +76,10 @@ def read_number(leaf: str | float) -> float | None:
 def differences(before: Fields, after: Fields) -> str:
     """Say what differs, field by field, old and new, in one line of bounded length."""
     paths = [path for path in dict.fromkeys((*before, *after)) if before.get(path) != after.get(path)]
-    told = [f"{show(path)} {show(before.get(path))} -> {show(after.get(path))}" for path in paths[:TOLD]]
-    more = [f"and {len(paths) - TOLD} more"] if len(paths) > TOLD else []
-    return ", ".join(told + more)
+    told = [f"{one_line(path)} {show(before.get(path))} -> {show(after.get(path))}" for path in paths[:TOLD]]
+    more = f", and {len(paths) - TOLD} more" if len(paths) > TOLD else ""
+    return ", ".join(told)[:TOLD_LENGTH] + more
 
 
 def show(leaf: str | float | None) -> str:
-    return "(none)" if leaf is None else one_line(str(leaf))[:TOLD_LENGTH]
+    return "(none)" if leaf is None else one_line(str(leaf))

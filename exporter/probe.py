@@ -10,6 +10,7 @@ from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.collectors import discover
+from exporter.collectors.health import health
 from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, write_page
@@ -20,6 +21,8 @@ from exporter.web.probe import blocks_of, is_good
 
 PATIENCE = timedelta(minutes=1)
 """How long a person waits for what was not asked for by name."""
+PAUSE = 10.0
+"""How many seconds lie between two lines of progress; on a terminal, where it is one that moves, a twentieth."""
 
 
 async def probe(settings: Settings, target: str, collector: str | None) -> int:
@@ -37,6 +40,8 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
         connection = fleet.connections[target]
         standings = choose(target, connection.standings, collector)
         started = clock.monotonic()
+        if judge := connection.standings.get(health.name):  # a load balancer with nothing behind it lacks everything
+            judge.take(await connection.run(judge.watch, Yielded()))
         asking = (connection.run(each.watch, Yielded(), show(each.watch.collector.name, clock)) for each in standings)
         runs = await asyncio.gather(*asking)
     finally:
@@ -45,8 +50,14 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
     print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)  # where progress was shown
     for standing, run in zip(standings, runs, strict=True):
         print(describe(standing.watch, run), end="", file=sys.stderr)
-    print(write_page(blocks, Format.TEXT_0).decode(), end="")
+    page = write_page(blocks, Format.TEXT_0).decode()
+    print(printable(page) if sys.stdout.isatty() else page, end="", flush=True)
     return 0 if is_good(runs) else 1
+
+
+def printable(page: str) -> str:
+    """Return a page that tells a terminal nothing but text, whatever a node put into a label."""
+    return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in page)
 
 
 def choose(target: str, standings: dict[str, Standing], collector: str | None) -> list[Standing]:
@@ -65,7 +76,7 @@ def choose(target: str, standings: dict[str, Standing], collector: str | None) -
 
 def show(collector: str, clock: Clock) -> Callable[[str], None]:
     """Return what shows how far a run has come: a line that moves on a terminal, else a line now and then."""
-    start, end, pause = ("\r\x1b[K", "", 0.5) if sys.stderr.isatty() else ("", "\n", 10.0)
+    start, end, pause = ("\r\x1b[K", "", PAUSE / 20) if sys.stderr.isatty() else ("", "\n", PAUSE)
     shown = clock.monotonic()
 
     def tell(words: str) -> None:

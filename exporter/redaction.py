@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 SHORTEST = 4
 """A secret shorter than this is none, and taking it out would only garble what is said."""
+UNMISTAKABLE = 16
+"""A secret as long as this is no word of an answer: a header may well carry a network's name."""
 
 
 class Redaction:
@@ -18,8 +20,20 @@ class Redaction:
         if token not in self._tokens:
             self._tokens.append(token)
 
+    def body(self, body: bytes, *, is_answer: bool) -> bytes:
+        """Return a body without the secrets in it; of an answer's texts a short one may rightly be a part."""
+        if not is_answer:
+            return self(body.decode(errors="replace")).encode()
+        for secret in self._longest_first():
+            if len(secret) >= UNMISTAKABLE:
+                body = body.replace(secret.encode(), b"***")
+        return body
+
+    def _longest_first(self) -> list[str]:
+        """A secret may be a part of another."""
+        return sorted({*self._secrets, *self._tokens}, key=len, reverse=True)
+
     def __call__(self, text: str) -> str:
-        # The longest first: a secret may be a part of another.
-        for secret in sorted({*self._secrets, *self._tokens}, key=len, reverse=True):
+        for secret in self._longest_first():
             text = text.replace(secret, "***")
         return text

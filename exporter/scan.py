@@ -40,7 +40,7 @@ class MigrationInfo(Struct):
 
 
 class Taken(Struct):
-    record_time: str
+    record_time: Annotated[str, msgspec.Meta(max_length=64)]
 
 
 MIGRATION = Note[int]()
@@ -54,7 +54,10 @@ class Snapshot:
     record_time: str
     moment: datetime
     is_exact: bool = True
-    """Whether it was taken at `record_time`; else that is only the time asked for, and when it was taken is unknown."""
+    """Whether it was taken at `record_time`; else that is only the time asked for, and when it was taken is unknown.
+
+    Then nothing tells if the node begins to answer from a newer one between two pages.
+    """
 
     def body(self, page_size: int, after: str | int | None = None) -> dict[str, Any]:
         """Return what asks for a page of its contracts."""

@@ -34,7 +34,7 @@ def describe(watch: Watch, run: Run) -> str:
         yield f"{watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        yield from (f"  {said}" for said in (run.error, run.remark, *run.news) if said)
+        yield from (f"  {said}" for said in (run.error, run.traceback, run.remark, *run.news) if said)
 
     return "".join(f"{line}\n" for line in lines())
 

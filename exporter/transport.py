@@ -21,6 +21,7 @@ from exporter.budget import Budget, Share
 from exporter.clock import Clock
 from exporter.errors import BUG, Failed, Limited, TimedOut, TooLarge
 from exporter.mishaps import explain
+from exporter.question import Question
 from exporter.redaction import Redaction
 from exporter.settings import Target
 from exporter.tally import Tally
@@ -30,22 +31,6 @@ MOST_BYTES = 32 * 2**20
 
 KEEPALIVE_SECONDS = 20
 """Longer than the shortest default interval, so that it needs no new connection; shorter than what nodes allow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A request: `route` is its path's template, by which it is counted, `path` the same filled in and quoted."""
-
-    method: str
-    route: str
-    path: str
-    query: Mapping[str, str]
-    body: bytes | None
-    most_bytes: int | None = None
-    """How large an answer may be, where that is less than usual."""
-
-    def __str__(self) -> str:
-        return f"{self.method} {self.route}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from exporter import own
 from exporter.answers import Int64, Struct
 from exporter.api import SHOWN_REQUESTS, Node, Request
 from exporter.auth import Anonymous, Auth, FromFile, Given
-from exporter.budget import Share
+from exporter.budget import Budgets, Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TimedOut, TooLarge, Unauthorized, Unsupported
-from exporter.settings import Budget, Kind
+from exporter.settings import Budget, Kind, Target
 from exporter.tally import Tally
 from exporter.transport import Transport
 from tests.conftest import NOW, FakeClock
@@ -381,6 +381,21 @@ async def test_a_page_that_fails_for_a_moment_is_asked_for_again(asking: Asking,
     assert [request.outcome for request in asked.requests] == ["200", *[str(status)] * 3, "200"]
 
 
+async def test_a_page_is_asked_for_again_when_the_node_wants_it_and_not_later(connect: Connect) -> None:
+    limited = b"HTTP/1.1 429 No\r\nRetry-After: 2\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    last = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\nConnection: close\r\n\r\n{"items":[2]}'
+    clock = Clock()
+    async with RawNode(turns=[limited, last]) as node:
+        target = Target.model_validate({"kind": "ledger", "url": node.url})
+        budget = Budgets().of("host", Budget(rate=1000, burst=1000))
+        transport = Transport(target, budget, Tally([own.THROTTLED, own.BUDGET_WAIT]), clock)
+        asked = Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 20)
+        started = clock.monotonic()
+        assert await read(asked.pages(PATH, Page, body_after)) == [2]
+        assert 2 <= clock.monotonic() - started < 3.5
+        await transport.close()
+
+
 @pytest.mark.usefixtures("impatient")
 async def test_a_page_cut_short_is_asked_for_again(asking: Asking) -> None:
     cut = b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"
@@ -720,6 +735,16 @@ async def test_something_is_asked_while_the_run_has_time_left(node: TestNode, as
 
 
 # What is never said
+
+
+async def test_an_answer_has_no_secrets_either_but_keeps_words_that_a_header_shares_with_it(
+    node: TestNode, asking: Asking
+) -> None:
+    token = "a-bearer-token-of-some-length"
+    node.get(PATH, answers={"text": f"you sent {token}, and sesame-in-the-header, of mainnet"})
+    headers = {"X-Key": "sesame-in-the-header", "X-Tenant": "mainnet"}
+    asked = asking(node.url, Given(token), headers=headers)
+    assert (await asked.get(PATH, Thing)).text == "you sent ***, and ***, of mainnet"
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])

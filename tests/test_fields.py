@@ -21,23 +21,23 @@ def test_leaves_have_dotted_paths() -> None:
 
 
 def test_of_a_long_text_the_beginning_is_kept() -> None:
-    assert leaves({"a": "x" * 2000}, "") == {"a": "x" * 1000}
+    assert leaves({"a": "x" * 2000}, "") == {"a": "x" * 200}
 
 
 @pytest.mark.parametrize(
     "document",
     [
-        {str(number): number for number in range(10_001)},
-        {"x" * 1001: 1},
-        {"x" * 600: {"y" * 600: 1}},
-        {"x" * 600: {"y" * 600: {"z": [1]}}},
+        {str(number): number for number in range(1_001)},
+        {"x" * 201: 1},
+        {"x" * 150: {"y" * 150: 1}},
+        {"x" * 150: {"y" * 150: {"z": [1]}}},
         nested("", 2000),
-        nested("a", 900),
+        nested("a", 300),
     ],
     ids=["many", "long", "long steps", "long steps in a list", "nested without names", "nested"],
 )
 def test_a_document_without_measure_is_too_large(document: Any) -> None:
-    with pytest.raises(TooLarge, match="GET /x: more than 10000 fields, or one whose path is longer than 1000"):
+    with pytest.raises(TooLarge, match="GET /x: more than 1000 fields, or one whose path is longer than 200"):
         leaves(document, "GET /x")
 
 
@@ -94,5 +94,5 @@ def test_differences_are_told_field_by_field() -> None:
 def test_many_differences_are_told_in_a_line_of_bounded_length() -> None:
     told = differences({}, {f"field{number}": "x" * 1000 for number in range(500)})
     assert told.startswith("field0 (none) -> xxx")
-    assert told.endswith("xxx, and 480 more")
-    assert len(told) < 3000
+    assert told.endswith("x, and 400 more")
+    assert len(told) < 8100

@@ -11,7 +11,7 @@ import pytest
 from exporter.collectors import discover
 from exporter.configuration import Settings, check
 from exporter.errors import WrongConfiguration
-from exporter.probe import probe, show
+from exporter.probe import printable, probe, show
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
 
@@ -25,6 +25,13 @@ def settings_for(url: str, **collectors: object) -> Settings:
     )
     assert settings is not None, faults
     return settings
+
+
+@pytest.fixture(autouse=True)
+def alive(node: TestNode) -> None:
+    node.lenient = True
+    node.get("/livez", body=b"")
+    node.get("/readyz", body=b"")
 
 
 @pytest.fixture
@@ -64,15 +71,55 @@ async def test_a_question_that_fails_says_why_and_is_the_exit_status(
 async def test_without_a_name_all_are_asked_that_do_not_take_long(
     node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
 ) -> None:
-    node.answer_everything(status=404, body=b"")
+    node.get("/v0/feature-support", answers={"dummy": True})
     status, metrics, told = await ask()
-    assert status == 0
+    assert status == 1, "of the others nobody told"
+    node.unexpected.clear()
     assert told[0] == "left out, since they may take long: acs; name one with --collector"
     asked = [line.partition(":")[0] for line in told[1:] if not line.startswith(" ")]
     assert asked == ["acs_snapshot", "coin_rules", "feature_support", "health"]
-    assert [line for line in metrics if line.startswith("canton_up{")] == [
-        'canton_up{network="default",role="own",target="a"} 0.0'
-    ]
+    assert 'canton_up{network="default",role="own",target="a"} 1.0' in metrics
+
+
+@pytest.mark.parametrize("collector", [None, "coin_rules"])
+async def test_a_load_balancer_with_nothing_behind_it_is_no_node_that_lacks_things(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"], collector: str | None
+) -> None:
+    node.answer_everything(status=404, body=b"")
+    status, metrics, _ = await ask(collector)
+    assert status == 1
+    assert 'canton_collector_failure_info{collector="coin_rules",network="default",reason="refused",' in "".join(
+        metrics
+    )
+
+
+async def test_a_long_question_shows_how_far_it_has_come(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporter.probe.PAUSE", 0.0)
+    moment = "2026-11-21T03:00:00Z"
+    node.answer_anything("/v0/state/acs/snapshot-timestamp", answers={"record_time": moment})
+    node.post(
+        "/v2/state/acs",
+        {"migration_id": 4, "record_time": moment, "page_size": 1000},
+        answers={"created_events": [{"template_id": "a:b:c"}]},
+    )
+    status, _, told = await ask("acs", acs={"options": {"migration_id": 4}})
+    assert (status, told[0]) == (0, f"acs: 1 contracts of the snapshot of {moment}")
+
+
+def test_no_label_can_tell_the_terminal_what_to_do() -> None:
+    assert printable('a{b="\x1b]0;x\x07\u00e9\u202e"} 1\n') == 'a{b="\\x1b]0;x\\x07\u00e9\\u202e"} 1\n'
+
+
+async def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path, node: TestNode) -> None:
+    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, url: '{node.url}'}}}}")
+    command = f"{sys.executable} -m exporter probe a --collector health | true"
+    process = await asyncio.create_subprocess_shell(
+        command, cwd=tmp_path, env={"PYTHONPATH": str(Path(__file__).parent.parent)}, stderr=asyncio.subprocess.PIPE
+    )
+    _, errors = await process.communicate()
+    assert b"Traceback" not in errors
 
 
 async def test_who_names_nothing_that_is_there_hears_what_is(ask: Callable[..., "asyncio.Task[Said]"]) -> None:

@@ -20,9 +20,10 @@ from exporter.budget import Budgets, Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Malformed, TooLarge, Unreachable
 from exporter.exposition import render
+from exporter.question import Question
 from exporter.settings import Budget, Kind, Target
 from exporter.tally import Tally
-from exporter.transport import Question, Reply, Transport
+from exporter.transport import Reply, Transport
 from tests.conftest import NOW, FakeClock
 from tests.nodes import RawNode, TestNode
 

@@ -3,7 +3,8 @@
 Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snapshot; before that what acs_snapshot asks.
 Needs: nothing; a scan knows no tokens.
 Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget: by
-default a million contracts take seven minutes. Name templates or parties to ask for less.
+default a million contracts take seven minutes. Name templates or parties to ask for less. A node that does not tell
+when its snapshot was taken is asked for all of it every time.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,9 +63,9 @@ Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$"
 
 
 class Options(MigrationOptions):
-    templates: list[Template] = []
+    templates: list[Template] = Field(default=[], max_length=1000)
     """Count only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
-    party_ids: list[str] = []
+    party_ids: list[Annotated[str, StringConstraints(min_length=1)]] = Field(default=[], max_length=1000)
     """Count only contracts in which one of these parties has a stake."""
     page_size: int = Field(default=1000, ge=1, le=1000)
     """How many contracts to ask for at once; nodes refuse more than 1000."""
@@ -104,10 +105,11 @@ class Group:
 
 
 class Counted(NamedTuple):
-    """Which snapshot was counted, and by which version of the operation."""
+    """Which snapshot was counted, by which version of the operation, and every template seen in any."""
 
-    snapshot: Snapshot
+    snapshot: Snapshot | None
     version: str
+    templates: tuple[str, ...]
 
 
 COUNTED = Note[Counted]()
@@ -120,6 +122,9 @@ async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
     snapshot = await newest_snapshot(node, migration_id)
     if snapshot is None:
         node.remarks.append(f"the scan has no snapshot: none in migration {migration_id}")
+        yield MIGRATION.of(migration_id)
+        if before:
+            yield COUNTED.of(before._replace(snapshot=None))
         return
     if before and before.snapshot == snapshot:
         for item in previous:
@@ -131,12 +136,13 @@ async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
     except NoEntry as error:
         raise Refused(f"{error}; and yet the node said that it has this snapshot", 404) from error
     yield MIGRATION.of(migration_id)
-    yield COUNTED.of(Counted(snapshot, version))
+    seen = dict.fromkeys((*groups, *options.templates, *(before.templates if before else ())))
+    templates = tuple(islice(seen, MOST_TEMPLATES))
+    yield COUNTED.of(Counted(snapshot, version, templates))
     if snapshot.is_exact:
         yield COUNTED_TIMESTAMP.sample(snapshot.moment.timestamp())
     yield ENDPOINT.sample(1, version=version)
-    seen = (sample.labels[0] for sample in previous.of(CONTRACTS))
-    for template in islice(dict.fromkeys((*groups, *options.templates, *seen)), MOST_TEMPLATES):
+    for template in templates:
         yield CONTRACTS.sample(groups[template].count if template in groups else 0, template=template)
     for template, group in groups.items():
         if group.oldest:
@@ -152,6 +158,8 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
         async for page in node.pages(route, Page, partial(body, snapshot, options, templates)):
             if not page.is_of(snapshot):
                 raise Malformed(f"POST {route}: a page of another snapshot than that of {snapshot.record_time}")
+            if len(page.created_events) > options.page_size:
+                raise Malformed(f"POST {route}: a page of more than the {options.page_size} contracts asked for")
             add(page.created_events, groups)
             if len(groups) > MOST_TEMPLATES:
                 raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")

@@ -16,7 +16,7 @@ from exporter.settings import Kind
 TIMESTAMP = Metric(
     "canton_acs_snapshot_timestamp_seconds",
     "The newest snapshot's record time; a network takes one every 3 hours.",
-    source="GET /v0/state/acs/snapshot-timestamp",
+    source="GET /v0/state/acs/snapshot-timestamp or POST /v2/state/acs",
 )
 MIGRATION_ID = Metric(
     "canton_acs_snapshot_migration_id",

@@ -7,10 +7,9 @@ Costs: one small request a run, and one larger answer when the rules changed.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -58,7 +57,10 @@ VALUE = Metric(
     source=SOURCE,
 )
 
+MOST_SCHEDULED = 20
+"""How many changes may be scheduled at once; today's networks have none."""
 PACKAGE_CONFIG = "packageConfig."
+MOST_ANSWER_BYTES = 2**22
 MOST_BYTES = 2**20
 """How large the rules may be; those of today's networks have a hundredth of it."""
 PACKAGES = {
@@ -104,15 +106,19 @@ class Future(Struct):
     config: dict[str, Any] = msgspec.field(name="_2")
 
 
+Scheduled = Annotated[tuple[Future, ...], msgspec.Meta(max_length=MOST_SCHEDULED)]
+
+
 class Schedule(Struct):
     initial: dict[str, Any] = msgspec.field(name="initialValue")
-    future: tuple[Future, ...] | None = msgspec.field(name="futureValues", default=None)
+    future: Scheduled | None = msgspec.field(name="futureValues", default=None)
 
 
 class Config(NamedTuple):
-    """A configuration, and from when on it is in force (Unix seconds)."""
+    """A configuration, and from when on it is in force: in Unix seconds, and as it is told."""
 
     since: float
+    due: str
     fields: Fields
     sha256: str
 
@@ -140,6 +146,8 @@ class Rules(NamedTuple):
 
 RULES = Note[Rules]()
 IN_FORCE = Note[Config]()
+RULES_PACKAGE = {"amulet": PACKAGES["amulet"], "coin": None}
+"""The network writes a package id, without its name; it is the package whose version the rules require."""
 NAMES: Mapping[str, type[CoinRules | AmuletRules]] = {"amulet": AmuletRules, "coin": CoinRules}
 """What the network and the document call them."""
 
@@ -175,7 +183,7 @@ async def ask(node: Node, name: str, known: Rules | None) -> tuple[Rules, str]:
     route = f"/v0/{name}-rules"
     may_be_same = known if known and known.name == name and known.are_known(node.now()) else None
     body = {f"cached_{name}_rules_contract_id": may_be_same.contract_id} if may_be_same else {}
-    update = (await node.post(route, NAMES[name], body)).update
+    update = (await node.post(route, NAMES[name], body, most_bytes=MOST_ANSWER_BYTES)).update
     if update.contract:
         rules = read_rules(name, update.contract, node.now())
     elif may_be_same:
@@ -192,12 +200,14 @@ def read_rules(name: str, contract: Contract, now: float) -> Rules:
     payload = read(contract.payload, dict[str, Any], asked)
     schedule = payload.get("configSchedule")
     given = Schedule(payload) if schedule is None else read(schedule, Schedule, asked)
-    timed = [(-math.inf, given.initial), *((each.time.timestamp(), each.config) for each in given.future or ())]
-    configs = [Config(since, leaves(config, asked), digest(config, asked)) for since, config in timed]
+    configs = [Config(-math.inf, "", leaves(given.initial, asked), digest(given.initial, asked))]
+    for future in given.future or ():
+        fields, hashed = leaves(future.config, asked), digest(future.config, asked)
+        configs.append(Config(future.time.timestamp(), future.time.isoformat(), fields, hashed))
     return Rules(
         name,
         contract.contract_id,
-        template_name(contract.template_id, contract.package_name),
+        template_name(contract.template_id, contract.package_name or RULES_PACKAGE[name]),
         contract.created_at.timestamp(),
         tuple(sorted(configs, key=lambda config: config.since)),
         now,
@@ -212,8 +222,8 @@ def tell(known: Rules, before: Config, rules: Rules, now: float) -> Iterator[str
         yield f"the coin rules changed: {differences(before.fields, config.fields) or 'no field'}{contract}"
     for scheduled in rules.scheduled(now):
         if scheduled not in known.configs:
-            due = datetime.fromtimestamp(scheduled.since, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            yield f"the coin rules are to change at {due}: {differences(config.fields, scheduled.fields) or 'no field'}"
+            fields = differences(config.fields, scheduled.fields) or "no field"
+            yield f"the coin rules are to change at {scheduled.due}: {fields}"
 
 
 def required(fields: Fields) -> Iterable[tuple[str, str]]:

@@ -3,11 +3,12 @@
 Asks: GET /v0/scan-proxy/transfer-command/status of a validator or /v0/transfer-command/status of a scan; to follow a
 sender also GET .../transfer-command-counter/{party}.
 Needs: of a validator a token for its audience, without rights; of a scan nothing.
-Costs: a small request a run for each command, twelve for each sender that is followed.
+Costs: a small request a run for each command, twelve for each sender that is followed. One
+that sends more than five commands between two runs may have one fail unseen.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Annotated, Self
 
@@ -24,7 +25,7 @@ from exporter.settings import Kind, Strict
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(
     "canton_transfer_commands",
-    "The sender's commands of the last 24 h in this status; nonce is empty where the sender is followed.",
+    "Commands of the last 24 h in this status; of a followed sender, whose nonce is empty, those around its next.",
     ("sender", "nonce", "status"),
     source=SOURCE,
 )
@@ -48,12 +49,15 @@ AROUND = 5
 REMEMBERED_SECONDS = 25 * 3600.0
 """For how long a failure is known again; a node forgets a command after 24 hours."""
 MOST_REMEMBERED = 10_000
+MOST_COMMANDS = 1_000
+"""Of one nonce; a node gives at most a hundred."""
+MOST_BYTES = 2**22
 
 
 class Followed(Strict):
     sender: str = Field(min_length=1)
     """The sender's party id."""
-    nonce: int | None = Field(default=None, ge=0)
+    nonce: int | None = Field(default=None, ge=0, lt=2**63)
     """Of which command; without it the sender is followed, from command to command."""
 
 
@@ -83,7 +87,9 @@ class Command(Struct):
 
 
 class Commands(Struct):
-    by_contract_id: dict[Name, Command] = msgspec.field(name="transfer_commands_by_contract_id")
+    by_contract_id: Annotated[dict[Name, Command], msgspec.Meta(max_length=MOST_COMMANDS)] = msgspec.field(
+        name="transfer_commands_by_contract_id"
+    )
 
 
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -150,7 +156,8 @@ async def around_next(node: Node, sender: str) -> Iterable[int]:
 async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
     """Return a sender's commands of a nonce by contract id; none, if the node says that it has none."""
     route = f"{prefix(node)}/transfer-command/status"
-    found = await node.find(route, Commands, query={"sender": sender, "nonce": str(nonce)})
+    query = {"sender": sender, "nonce": str(nonce)}
+    found = await node.find(route, Commands, query=query, most_bytes=MOST_BYTES)
     return found.by_contract_id if found else {}
 
 
@@ -181,8 +188,8 @@ def oldest_of(commands: Iterable[Command]) -> dict[str, float]:
     return oldest
 
 
-def remember(known: Mapping[str, float], failures: Iterable[str], now: float) -> dict[str, float]:
-    """Return when each failure was last seen, the newest of them: one that a node hides for a while is no new one."""
+def remember(known: Mapping[str, float], failures: Collection[str], now: float) -> dict[str, float]:
+    """Return when each failure was last seen: all that are there, and the newest of those that a node hides now."""
     seen = {**known, **dict.fromkeys(failures, now)}
     kept = sorted((item for item in seen.items() if now - item[1] < REMEMBERED_SECONDS), key=lambda item: item[1])
-    return dict(kept[-MOST_REMEMBERED:])
+    return dict(kept[-max(MOST_REMEMBERED, len(failures)) :])

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from exporter.collectors.acs import acs
 from tests.conftest import FakeClock, Lines
-from tests.nodes import TestNode
+from tests.nodes import NO_ROUTE, TestNode
 
 NOW = "2026-11-21T05:46:40.000000Z"
 TAKEN = "2026-11-21T03:00:00Z"
@@ -18,7 +18,6 @@ TIMESTAMP = f"/v0/state/acs/snapshot-timestamp?before={NOW}&migration_id=4"
 ASKED = {"migration_id": 4, "record_time": TAKEN, "page_size": 1000}
 AMULET = "splice-amulet:Splice.Amulet:Amulet"
 ANS = "splice-amulet-name-service:Splice.Ans:AnsEntry"
-NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 
 HOSTILE = {
     "template_id": "not:this:one",
@@ -271,11 +270,35 @@ async def test_a_name_no_contract_can_have_is_malformed(node: TestNode, lines: L
     assert line.startswith("malformed: POST /v2/state/acs")
 
 
-async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(node: TestNode, lines: Lines) -> None:
+async def test_a_page_of_more_than_was_asked_for_is_malformed(node: TestNode, lines: Lines) -> None:
     tell_snapshot(node)
-    contracts = [{"template_id": f"a:b:{number}"} for number in range(10_001)]
+    node.post("/v2/state/acs", {**ASKED, "page_size": 1}, answers=page(contract(AMULET), contract(AMULET)))
+    said = "malformed: POST /v2/state/acs: a page of more than the 1 contracts asked for"
+    assert await lines(acs, page_size=1) == [said]
+
+
+async def test_what_was_seen_is_remembered_while_there_is_no_snapshot(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    await lines(acs)
+    none = {"error": "No snapshots found"}
+    node.get(TIMESTAMP, status=404, answers=none)
+    asked = {"migration_id": 4, "record_time": NOW, "record_time_match": "at_or_before", "page_size": 1}
+    for version in ("v2", "v1", "v0"):
+        node.post(f"/{version}/state/acs", asked, status=404, answers=none)
+    assert await lines(acs) == []
+    tell_snapshot(node)
+    node.post("/v2/state/acs", ASKED, answers=page(contract(ANS)))
+    assert f'canton_acs_contracts{{template="{AMULET}"}} 0.0' in await lines(acs)
+
+
+async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
+    node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporter.collectors.acs.MOST_TEMPLATES", 10)
+    tell_snapshot(node)
+    contracts = [{"template_id": f"a:b:{number}"} for number in range(11)]
     node.post("/v2/state/acs", ASKED, answers=page(*contracts))
-    said = "too_large: POST /v2/state/acs: more than 10000 templates; name the ones to count"
+    said = "too_large: POST /v2/state/acs: more than 10 templates; name the ones to count"
     assert await lines(acs) == [said]
 
 

@@ -4,14 +4,13 @@ from typing import Any
 
 from exporter.collectors.acs_snapshot import acs_snapshot
 from tests.conftest import FakeClock, Lines
-from tests.nodes import TestNode
+from tests.nodes import NO_ROUTE, TestNode
 
 NOW = "2026-11-21T05:46:40.000000Z"
 TAKEN = "2026-11-21T03:00:00Z"
 TIMESTAMP = f"/v0/state/acs/snapshot-timestamp?before={NOW}&migration_id=4"
 INFO = "/v0/backfilling/migration-info"
 SHOWN = ["canton_acs_snapshot_timestamp_seconds 1.79523e+09", "canton_acs_snapshot_migration_id 4.0"]
-NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 
 
 def answer_well(node: TestNode) -> None:

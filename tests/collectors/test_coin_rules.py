@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from exporter.collectors.coin_rules import coin_rules
-from tests.conftest import NOW, FakeClock, Lines
-from tests.nodes import TestNode
+from tests.conftest import FakeClock, Lines
+from tests.nodes import NO_ROUTE, TestNode
 
 DUE = "2026-11-21T06:00:00Z"  # 800 s from NOW
 CONFIG: dict[str, Any] = {
@@ -26,7 +26,6 @@ VALUES = [
     'canton_coin_rules_config_value{field="tickDuration.microseconds"} 6e+08',
     'canton_coin_rules_config_value{field="transferConfig.holdingFee.rate"} 1.90259e-05',
 ]
-NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 
 
 def contract(config: dict[str, Any], contract_id: str = "00ar1", future: Any = (), **more: Any) -> dict[str, Any]:
@@ -67,7 +66,7 @@ async def test_says_what_the_rules_are(node: TestNode, lines: Lines) -> None:
     tell(node, contract(CONFIG))
     assert await lines(coin_rules) == [
         f'canton_coin_rules_info{{config_sha256="{hashed(CONFIG)}",contract_id="00ar1",domain_id="global::12",'
-        'template="f00d:Splice.AmuletRules:AmuletRules"} 1.0',
+        'template="splice-amulet:Splice.AmuletRules:AmuletRules"} 1.0',
         "canton_coin_rules_created_timestamp_seconds 1.7934912e+09",
         "canton_coin_rules_changes_total 0.0",
         'canton_coin_rules_required_package_info{package="splice-amulet",version="0.1.23"} 1.0',
@@ -180,7 +179,7 @@ async def test_a_change_that_is_scheduled_is_told_when_it_is_first_seen(node: Te
     await lines(coin_rules)
     assert lines.run.news == (
         "the coin rules changed: no field, contract 00ar2",
-        "the coin rules are to change at 2026-11-21T06:00:00Z: transferConfig.holdingFee.rate 0.0000190259 -> 0.5",
+        "the coin rules are to change at 2026-11-21T06:00:00+00:00: transferConfig.holdingFee.rate 0.0000190259 -> 0.5",
     )
 
 
@@ -225,7 +224,8 @@ async def test_no_future_values_are_none(node: TestNode, lines: Lines, future: A
         ({"configSchedule": {"initialValue": None}}, "malformed"),
         ({"configSchedule": {"initialValue": {}, "futureValues": [{"_1": "soon", "_2": {}}]}}, "malformed"),
         ({"configSchedule": {"initialValue": {}, "futureValues": [None]}}, "malformed"),
-        ({f"field{number}": "1" for number in range(10_001)}, "too_large"),
+        ({"configSchedule": {"initialValue": {}, "futureValues": [{"_1": DUE, "_2": {}}] * 21}}, "malformed"),
+        ({f"field{number}": "1" for number in range(1_001)}, "too_large"),
         ({"text": "x" * 2**20}, "too_large"),
     ],
     ids=lambda value: str(value)[:60],
@@ -247,10 +247,16 @@ async def test_fields_of_the_same_path_and_packages_of_the_same_name_are_one_ser
     ]
 
 
-async def test_the_packages_name_is_put_before_the_template_where_it_is_told(node: TestNode, lines: Lines) -> None:
-    tell(node, contract(CONFIG, package_name="splice-amulet"))
-    assert 'template="splice-amulet:Splice.AmuletRules:AmuletRules"' in (await lines(coin_rules))[0]
+async def test_a_template_has_its_packages_name_where_that_is_told(node: TestNode, lines: Lines) -> None:
+    tell(node, contract(CONFIG, package_name="another-amulet"))
+    assert 'template="another-amulet:Splice.AmuletRules:AmuletRules"' in (await lines(coin_rules))[0]
 
 
-def test_the_clock_of_these_tests_is_before_what_is_scheduled() -> None:
-    assert NOW == 1_795_240_000.0
+async def test_a_change_at_the_end_of_time_is_told_as_the_node_writes_it(node: TestNode, lines: Lines) -> None:
+    tell(node, contract(CONFIG))
+    await lines(coin_rules)
+    last = [{"_1": "9999-12-31T23:59:59-14:00", "_2": CONFIG}]
+    tell(node, contract(CONFIG, "00ar2", future=last), "00ar1")
+    shown = await lines(coin_rules)
+    assert [float(line.split()[1]) for line in shown if "scheduled" in line] == [253_402_351_199]
+    assert lines.run.news[1] == "the coin rules are to change at 9999-12-31T23:59:59-14:00: no field"

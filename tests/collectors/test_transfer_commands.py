@@ -6,7 +6,7 @@ import pytest
 
 from exporter.collectors.transfer_commands import transfer_commands
 from tests.conftest import FakeClock, Lines
-from tests.nodes import TestNode
+from tests.nodes import NO_ROUTE, TestNode
 
 ALICE = "alice::12"
 OPTIONS: dict[str, Any] = {"commands": [{"sender": ALICE, "nonce": 7}]}
@@ -14,7 +14,6 @@ FOLLOWED: dict[str, Any] = {"commands": [{"sender": ALICE}]}
 STATUS = "/v0/transfer-command/status"
 COUNTER = "/v0/transfer-command-counter/alice%3A%3A12"
 NONE = {"error": "No transfer commands found"}
-NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 
 
 def command(status: str | None, kind: str | None = None, created_at: str | None = "2026-11-21T01:00:00Z") -> Any:
@@ -182,6 +181,23 @@ async def test_a_failure_is_remembered_longer_than_any_node_does_and_then_forgot
     await lines(transfer_commands, **OPTIONS)
     tell(node, a=command("failed"))
     assert failures(await lines(transfer_commands, **OPTIONS))["failed"] == 1
+
+
+async def test_more_failures_than_are_remembered_are_counted_once_all_the_same(node: TestNode, lines: Lines) -> None:
+    options: dict[str, Any] = {"commands": [{"sender": ALICE, "nonce": nonce} for nonce in range(11)]}
+    for nonce in range(11):
+        tell(node, nonce)
+    await lines(transfer_commands, **options)
+    for nonce in range(11):
+        tell(node, nonce, **{f"id{nonce}-{number}": command("failed") for number in range(1_000)})
+    for _ in range(2):
+        assert failures(await lines(transfer_commands, **options))["failed"] == 11_000
+
+
+async def test_more_commands_than_a_node_gives_are_malformed(node: TestNode, lines: Lines) -> None:
+    tell(node, **{f"id{number}": command("sent") for number in range(1_001)})
+    [line] = await lines(transfer_commands, **OPTIONS)
+    assert line.startswith("malformed: ")
 
 
 async def test_a_command_that_is_both_named_and_followed_fails_once(node: TestNode, lines: Lines) -> None:

@@ -1,0 +1,43 @@
+"""What is asked: a method, a path filled in and quoted, a query, a body."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import msgspec
+
+NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request: `route` is its path's template, by which it is counted, `path` the same filled in and quoted."""
+
+    method: str
+    route: str
+    path: str
+    query: Mapping[str, str]
+    body: bytes | None
+    most_bytes: int | None = None
+    """How large an answer may be, where that is less than usual."""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.route}"
+
+
+def question(
+    method: str,
+    route: str,
+    fill: Mapping[str, str] = NOTHING,
+    query: Mapping[str, str] = NOTHING,
+    body: object = None,
+    *,
+    most_bytes: int | None = None,
+) -> Question:
+    path = route.format_map({name: quote_part(value) for name, value in fill.items()})
+    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body), most_bytes)
+
+
+def quote_part(text: str) -> str:
+    """Quote one part of a path; one of dots only would otherwise lead to another path."""
+    return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
