@@ -118,7 +118,8 @@ def collector_page(collector: Collector[Any]) -> str:
         f"# {collector.name}\n\n{summary}\n\n",
         *(f"- **{name}:**{text}\n" for name, _, text in (fact.partition(":") for fact in facts)),
         f"- **Targets:** {kinds(collector)}\n",
-        f"- **Runs:** every {write_duration(collector.interval)}, for {write_duration(collector.timeout)} at most\n\n",
+        f"- **Runs:** every {write_duration(collector.interval)}, for {write_duration(collector.timeout)} at most",
+        "\n\n" if collector.is_on else "; it is off until it is configured\n\n",
         metric_table(metrics_of(collector.name)),
     ]
     if collector.options.model_fields:
@@ -267,7 +268,7 @@ def example_target(model: type[Configured], kind: Kind, url: str) -> Iterator[st
 
 
 def example_schedule(collector: str, schedule: Schedule | None) -> Iterator[str]:
-    if schedule is None:  # it needs options, and is off until it has them
+    if schedule is None:  # it is off until it is configured
         yield f"      # {collector}: {{options: ...}}  # docs/collectors/{collector}.md\n"
         return
     yield f"      {collector}:\n"

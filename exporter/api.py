@@ -4,26 +4,20 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported, worst
+from exporter.paging import Circle, Mark, Paged
 from exporter.question import NOTHING, Question, question
 from exporter.settings import Kind
 from exporter.transport import Reply, Transport
 
 T = TypeVar("T")
-P = TypeVar("P", bound="Paged")
-
-
-class Paged(Protocol):
-    """An answer that may have a next page; an absent, null or empty token says it has not."""
-
-    @property
-    def next_page_token(self) -> str | int | None: ...
+P = TypeVar("P", bound=Paged)
 
 
 class Request(NamedTuple):
@@ -135,6 +129,13 @@ class Node:
         kind = NoEntry if any(isinstance(lack, NoEntry) for lack in lacks) else Unsupported
         raise kind("; ".join(map(str, lacks)))
 
+    async def if_there(self, way: Callable[[], Awaitable[T]]) -> T | None:
+        """Return an answer that is no more than a part of what is asked for; None where the node does not have it."""
+        try:
+            return await way()
+        except Unsupported:
+            return None
+
     async def together(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
         """Return the answers of questions asked side by side, at most `at_once` at a time; one that fails ends all."""
         turns = asyncio.Semaphore(at_once)
@@ -150,8 +151,8 @@ class Node:
             raise worst(failures) from failures
         return [task.result() for task in tasks]
 
-    async def pages(
-        self, route: str, answer: type[P], body: Callable[[str | int | None], object], **fill: str
+    def pages(
+        self, route: str, answer: type[P], body: Callable[[Mark], object], **fill: str
     ) -> AsyncGenerator[P, None]:
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
@@ -159,29 +160,29 @@ class Node:
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
-        token: str | int | None = None
-        mark: str | int | None = None
-        count, mark_at = 0, 1
+        return self._pages(lambda mark: question("POST", route, fill, body=body(mark)), answer)
+
+    def listed(
+        self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str
+    ) -> AsyncGenerator[P, None]:
+        """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
+        return self._pages(lambda mark: question("GET", route, fill, query(mark)), answer)
+
+    async def _pages(self, ask: Callable[[Mark], Question], answer: type[P]) -> AsyncGenerator[P, None]:
+        asked, circle = ask(None), Circle()
+        reply = await self._persist(asked)
         while True:
-            try:
-                reply = await self._persist(question("POST", route, fill, NOTHING, body(token)))
-            except Unsupported as lack:
-                if count == 0:
-                    raise
-                raise Refused(f"{lack}, in the middle of the pages") from lack
             page = decode(reply, answer)
             yield page
             token = page.next_page_token
             if token is None or token == "":
                 return
-            if token == mark:
-                raise Malformed(
-                    f"POST {route}: the page token {str(token)[:40]!r} came again, so the pages have no end"
-                )
-            count += 1
-            # Marking the 1st, 2nd, 4th, 8th ... token finds any circle without remembering every token.
-            if count == mark_at:
-                mark, mark_at = token, mark_at * 2
+            if circle.is_closed_by(token):
+                raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
+            try:
+                reply = await self._persist(ask(token))
+            except Unsupported as lack:
+                raise Refused(f"{lack}, in the middle of the pages") from lack
 
     async def knock(self, route: str) -> Reply:
         """GET a route and return the answer whatever its status, as a probe of health does.

@@ -66,6 +66,8 @@ class Collector(Generic[O]):
     timeout: timedelta
     share: Share
     """What its requests may take of a host's budget."""
+    is_on: bool
+    """Whether it runs where nobody mentions it; one with a required option never does."""
     doc: str
     """Its module's docstring: what it is for, then the lines `Asks:`, `Needs:` and `Costs:`."""
 
@@ -76,12 +78,18 @@ def collector(
     timeout: timedelta,
     share: Share = Share.WHOLE,
     options: type[O] = Strict,  # type: ignore[assignment]
+    is_on: bool = True,
 ) -> Callable[[Callable[[Node, O, Yielded], Yields]], Collector[O]]:
-    """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget."""
+    """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget.
+
+    One that needs rights, or costs what not everybody wants to pay, is not on until it is configured.
+    """
 
     def make(ask: Callable[[Node, O, Yielded], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
-        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, doc)
+        needs_options = any(field.is_required() for field in options.model_fields.values())
+        on = is_on and not needs_options
+        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, doc)
 
     return make
 

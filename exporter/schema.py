@@ -24,6 +24,8 @@ class Askable(Protocol):
     @property
     def options(self) -> type[Strict]: ...
     @property
+    def is_on(self) -> bool: ...
+    @property
     def interval(self) -> timedelta: ...
     @property
     def timeout(self) -> timedelta: ...
@@ -46,7 +48,7 @@ class Configured(Target):
 
 
 def schedule_model(question: Askable) -> tuple[Any, Any]:
-    """Return the type and default of one collector's settings; with a required option it is off until configured."""
+    """Return the type and default of one collector's settings."""
     needs_options = any(field.is_required() for field in question.options.model_fields.values())
     model = create_model(
         f"{question.name}_schedule",
@@ -61,7 +63,7 @@ def schedule_model(question: Askable) -> tuple[Any, Any]:
             ),
         ),
     )
-    return (model | None, None) if needs_options else (model, model.model_validate({}))
+    return (model, model.model_validate({})) if question.is_on else (model | None, None)
 
 
 @cache  # settings of one reload can only be equal to those of another if their models are the same

@@ -333,6 +333,25 @@ async def test_one_page_may_be_all_and_empty(node: TestNode, asking: Asking) -> 
     assert await read(asking(node.url).pages("/v2/of/{party}", Page, body_after, party="a b")) == []
 
 
+async def test_pages_may_be_asked_for_by_a_query(node: TestNode, asking: Asking) -> None:
+    node.get(f"{PATH}?size=1", answers={"items": [1], "next_page_token": "b"})
+    node.get(f"{PATH}?size=1&after=b", answers={"items": [2], "next_page_token": ""})
+
+    def query(token: str | int | None) -> dict[str, str]:
+        return {"size": "1", **({"after": str(token)} if token else {})}
+
+    assert await read(asking(node.url).listed(PATH, Page, query)) == [1, 2]
+
+
+@pytest.mark.parametrize(("status", "answer"), [(404, {"error": "x"}), (405, {}), (200, {"count": 1})])
+async def test_a_part_of_an_answer_may_be_missing(
+    node: TestNode, asking: Asking, status: int, answer: dict[str, Any]
+) -> None:
+    node.get(PATH, status=status, answers=answer)
+    asked = asking(node.url)
+    assert await asked.if_there(lambda: asked.get(PATH, Thing)) == (Thing(1) if status == 200 else None)
+
+
 async def test_no_page_is_asked_for_that_nobody_wants(node: TestNode, asking: Asking) -> None:
     node.post(PATH, {"after": None}, answers={"items": [1], "next_page_token": "b"})
     pages = asking(node.url).pages(PATH, Page, body_after)

@@ -37,6 +37,7 @@ class Question:
     options: type[Strict] = Strict
     interval: timedelta = timedelta(seconds=15)
     timeout: timedelta = timedelta(seconds=5)
+    is_on: bool = True
 
 
 TAKEN = "the exporter's own metrics have a label of this name; choose another"
@@ -47,7 +48,8 @@ QUESTIONS: Mapping[str, Question] = {
         Question("health", frozenset(Kind)),
         Question("features", frozenset({Kind.SCAN})),
         Question("offsets", frozenset({Kind.LEDGER}), Lookback),
-        Question("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5)),
+        Question("costly", frozenset({Kind.LEDGER}), is_on=False),
+        Question("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
     )
 }
 
@@ -205,6 +207,12 @@ def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: 
     assert one.target == other.target
     assert one != other
     assert one.target != read(node("timeout: 11s")).targets["a"].target
+
+
+def test_a_collector_that_is_off_is_turned_on_by_being_mentioned(read: Read) -> None:
+    assert "costly" not in read(node()).targets["a"].schedules
+    assert "costly" in read(node("collectors: {costly: {}}")).targets["a"].schedules
+    assert "costly" not in read(node("collectors: {costly: {enabled: false}}")).targets["a"].schedules
 
 
 def test_numbers_are_fine_where_names_are_wanted(read: Read) -> None:
