@@ -56,6 +56,19 @@ class Dialect(StrEnum):
         return self in (Dialect.V0_7_5, Dialect.V0_9)
 
     @property
+    def tells_the_serial(self) -> bool:
+        """A scan tells which synchronizer is active, of those that follow each other."""
+        return self in (Dialect.V0_6, Dialect.V0_7_5, Dialect.V0_9)
+
+    @property
+    def tells_of_upgrades(self) -> bool:
+        return self in (Dialect.V0_7_5, Dialect.V0_9)
+
+    @property
+    def tells_the_newest_record_time(self) -> bool:
+        return self is Dialect.V0_9
+
+    @property
     def rules(self) -> str:
         """How the rules are called in fields, and with a dash in paths."""
         return "amulet_rules" if self.is_network else "coin_rules"

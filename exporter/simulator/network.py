@@ -66,6 +66,7 @@ class Network:
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
+        round_interval: float = 600.0,
     ) -> None:
         self.world = World(
             clock,
@@ -76,6 +77,7 @@ class Network:
             snapshot_delay=snapshot_delay,
             rules_interval=rules_interval,
             transfer_interval=transfer_interval,
+            round_interval=round_interval,
         )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):

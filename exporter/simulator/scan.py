@@ -11,7 +11,8 @@ from exporter.simulator.facts import brief_moment, moment
 from exporter.simulator.node import Answer, Operation
 from exporter.simulator.participant import Participant
 from exporter.simulator.rate_limit import RateLimit
-from exporter.simulator.splice import SpliceNode
+from exporter.simulator.scan_network import NetworkOperations
+from exporter.simulator.splice import public
 from exporter.simulator.splice_request import (
     INT64,
     not_found,
@@ -26,7 +27,7 @@ from exporter.simulator.splice_request import (
 from exporter.simulator.world import World
 
 
-class ScanNode(SpliceNode):
+class ScanNode(NetworkOperations):
     kind = "scan"
     base = "/api/scan"
 
@@ -49,6 +50,8 @@ class ScanNode(SpliceNode):
         yield public("GET", "/v0/feature-support", self.feature_support)
         if self.dialect.names_last_migration:
             yield public("GET", "/v0/migrations/last", self.last_migration)
+        if self.dialect.tells_the_newest_record_time:
+            yield public("GET", "/v0/events/latest-record-time", self.newest_record_time)
         yield public("POST", f"/v0/{self.dialect.rules.replace('_', '-')}", self.rules)
         for version in self.dialect.acs_versions:
             yield public("POST", f"/v{version}/state/acs", self.acs(version))
@@ -90,6 +93,9 @@ class ScanNode(SpliceNode):
     async def last_migration(self, request: web.Request) -> web.Response:
         return self.json({"migration_id": self.world.migration.id})
 
+    async def newest_record_time(self, request: web.Request) -> web.Response:
+        return self.json({"record_time": moment(self._participant.end().record_time)})
+
     async def migration_info(self, request: web.Request) -> web.Response:
         asked = require(read_whole(read_body(await request.read()), "migration_id", INT64), "migration_id")
         migration = self.world.migrations.get(asked)
@@ -117,7 +123,3 @@ class ScanNode(SpliceNode):
         is_known = read_field(body, f"cached_{name}_contract_id", str) == self.world.rules.contract_id
         contract = None if is_known else self.world.rules.contract(self.dialect)
         return self.json({f"{name}_update": {"contract": contract, "domain_id": self.world.synchronizer}})
-
-
-def public(method: str, path: str, answer: Answer) -> Operation:
-    return Operation(method, path, answer, wants_token=False)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
-from exporter.simulator.node import BODILESS, Node, Operation
+from exporter.simulator.node import BODILESS, Answer, Node, Operation
 from exporter.simulator.splice_request import not_found, query_text, query_whole
 
 COMMIT_TIME = "2026-08-18T10:00:00Z"
@@ -24,10 +24,10 @@ ERRORS = {
 class SpliceNode(Node):
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
-            yield Operation("GET", "/livez", self.livez, wants_token=False)
-            yield Operation("GET", "/readyz", self.readyz, wants_token=False)
-            yield Operation("GET", "/status", self.status, wants_token=False)
-            yield Operation("GET", "/version", self.version, wants_token=False)
+            yield public("GET", "/livez", self.livez)
+            yield public("GET", "/readyz", self.readyz)
+            yield public("GET", "/status", self.status)
+            yield public("GET", "/version", self.version)
 
     async def livez(self, request: web.Request) -> web.Response:
         return web.Response()
@@ -47,6 +47,9 @@ class SpliceNode(Node):
 
     async def version(self, request: web.Request) -> web.Response:
         return self.json({"version": self.dialect.splice, "commit_ts": COMMIT_TIME})
+
+    async def dso_party_id(self, request: web.Request) -> web.Response:
+        return self.json({"dso_party_id": self.world.dso_party})
 
     async def transfer_command_status(self, request: web.Request) -> web.Response:
         party, nonce = query_text(request.query, "sender"), query_whole(request.query, "nonce")
@@ -71,3 +74,7 @@ class SpliceNode(Node):
             return web.Response(status=status)
         missing = f"The requested resource could not be found: {self.base}{path}"
         return self.json({"error": missing if status == 404 else ERRORS.get(status, f"Status {status}.")}, status)
+
+
+def public(method: str, path: str, answer: Answer) -> Operation:
+    return Operation(method, path, answer, wants_token=False)

@@ -2,9 +2,12 @@
 
 from exporter.simulator.acs import Acs
 from exporter.simulator.facts import Clock, Facts
+from exporter.simulator.rounds import Rounds
 from exporter.simulator.rules import Rules
 from exporter.simulator.rules_config import Changes
+from exporter.simulator.traffic import members
 from exporter.simulator.transfers import Sender, senders
+from exporter.simulator.upgrades import Upgrades
 
 
 class World(Facts):
@@ -19,12 +22,16 @@ class World(Facts):
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
+        round_interval: float = 600.0,
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
         self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
         self.rules = Rules(self, rules_interval)
         self.senders = senders(self, transfer_interval)
+        self.rounds = Rounds(self, round_interval)
+        self.upgrades = Upgrades(self)
+        self.members = members(self)
 
     def vote(self, changes: Changes, due: float | None = None) -> None:
         """Replace the rules by some in which values at dotted paths are others, at once or from a Unix time on."""
@@ -44,3 +51,12 @@ class World(Facts):
     def unstick(self, name: str) -> None:
         """Let what has piled up end, a few seconds from now."""
         self.sender(name).unstick()
+
+    def announce_upgrade(
+        self, upgrade_time: float, freeze_time: float | None = None, serial: int | None = None
+    ) -> None:
+        """Let the synchronizer be followed by another at a Unix time, and topology be frozen at an earlier one."""
+        self.upgrades.announce(upgrade_time, freeze_time, serial)
+
+    def withdraw_upgrade(self) -> None:
+        self.upgrades.withdraw()

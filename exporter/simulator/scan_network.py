@@ -1,0 +1,78 @@
+"""What a scan tells of the network itself: its rounds, its parties, its upgrades, the traffic of its members."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from aiohttp import web
+
+from exporter.simulator.node import Operation
+from exporter.simulator.splice import SpliceNode, public
+from exporter.simulator.splice_request import (
+    bad_request,
+    not_found,
+    read_body,
+    read_field,
+    read_strings,
+    require,
+)
+
+SYNCHRONIZER = re.compile(r"[^:]+::1220[0-9a-f]+")
+MEMBER = re.compile(r"(PAR|MED)::[^:]+::1220[0-9a-f]+")
+
+
+class NetworkOperations(SpliceNode):
+    def operations(self) -> Iterator[Operation]:
+        yield from super().operations()
+        if self.dialect.is_network:
+            yield public("POST", "/v0/open-and-issuing-mining-rounds", self.mining_rounds)
+            yield public("GET", "/v0/dso-party-id", self.dso_party_id)
+            yield public("GET", "/v0/domains/{domain_id}/members/{member_id}/traffic-status", self.traffic_status)
+        if self.dialect.tells_the_serial:
+            yield public("GET", "/v0/active-synchronizer-serial", self.active_serial)
+        if self.dialect.tells_of_upgrades:
+            yield public("GET", "/v0/lsu", self.upgrade)
+
+    async def mining_rounds(self, request: web.Request) -> web.Response:
+        """The rounds; of a contract that the caller knows there is only the id."""
+        body, rounds = read_body(await request.read()), self.world.rounds
+        known = read_ids(body, "cached_open_mining_round_contract_ids")
+        known |= read_ids(body, "cached_issuing_round_contract_ids")
+
+        def shown(contracts: list[dict[str, Any]]) -> dict[str, Any]:
+            return {
+                contract["contract_id"]: {
+                    "contract": None if contract["contract_id"] in known else contract,
+                    "domain_id": self.world.synchronizer,
+                }
+                for contract in contracts
+            }
+
+        answer = {
+            "time_to_live_in_microseconds": round(rounds.interval * 1_000_000),
+            "open_mining_rounds": shown(rounds.open(self.dialect)),
+            "issuing_mining_rounds": shown(rounds.issuing(self.dialect)),
+        }
+        return self.json(answer)
+
+    async def active_serial(self, request: web.Request) -> web.Response:
+        return self.json({"serial": self.world.upgrades.serial})
+
+    async def upgrade(self, request: web.Request) -> web.Response:
+        return self.json({"lsu": self.world.upgrades.json()})
+
+    async def traffic_status(self, request: web.Request) -> web.Response:
+        synchronizer, identity = request.match_info["domain_id"], request.match_info["member_id"]
+        if not SYNCHRONIZER.fullmatch(synchronizer):
+            raise bad_request(f"Could not decode domain ID: {synchronizer}")
+        if not MEMBER.fullmatch(identity):
+            raise bad_request(f"Could not decode member ID: {identity}")
+        member = self.world.members.get(identity)
+        if synchronizer != self.world.synchronizer or member is None:
+            raise not_found(f"No traffic state found for member {identity} on {synchronizer}")
+        return self.json({"traffic_status": member.status()})
+
+
+def read_ids(body: dict[str, Any], name: str) -> set[str]:
+    require(read_field(body, name, list), name)
+    return set(read_strings(body, name))
