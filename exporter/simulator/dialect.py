@@ -69,6 +69,17 @@ class Dialect(StrEnum):
         return self is Dialect.V0_9
 
     @property
+    def tells_sv_weights(self) -> bool:
+        return self in (Dialect.DOCUMENT, Dialect.V0_7_5, Dialect.V0_9)
+
+    @property
+    def reward_accounting(self) -> str | None:
+        """Below which path the accounting of rewards is, if there is any."""
+        if self is Dialect.V0_5:
+            return None
+        return f"/v0{'' if self is Dialect.V0_6 else '/internal'}/reward-accounting-process/rounds"
+
+    @property
     def rules(self) -> str:
         """How the rules are called in fields, and with a dash in paths."""
         return "amulet_rules" if self.is_network else "coin_rules"

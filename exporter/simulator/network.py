@@ -67,6 +67,7 @@ class Network:
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
         round_interval: float = 600.0,
+        reward_providers: int = 40,
     ) -> None:
         self.world = World(
             clock,
@@ -78,6 +79,7 @@ class Network:
             rules_interval=rules_interval,
             transfer_interval=transfer_interval,
             round_interval=round_interval,
+            reward_providers=reward_providers,
         )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):

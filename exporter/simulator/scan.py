@@ -12,6 +12,7 @@ from exporter.simulator.node import Answer, Operation
 from exporter.simulator.participant import Participant
 from exporter.simulator.rate_limit import RateLimit
 from exporter.simulator.scan_network import NetworkOperations
+from exporter.simulator.scan_rewards import RewardOperations
 from exporter.simulator.splice import public
 from exporter.simulator.splice_request import (
     INT64,
@@ -27,7 +28,7 @@ from exporter.simulator.splice_request import (
 from exporter.simulator.world import World
 
 
-class ScanNode(NetworkOperations):
+class ScanNode(NetworkOperations, RewardOperations):
     kind = "scan"
     base = "/api/scan"
 

@@ -2,9 +2,11 @@
 
 from exporter.simulator.acs import Acs
 from exporter.simulator.facts import Clock, Facts
+from exporter.simulator.rewards import Rewards
 from exporter.simulator.rounds import Rounds
 from exporter.simulator.rules import Rules
 from exporter.simulator.rules_config import Changes
+from exporter.simulator.svs import svs
 from exporter.simulator.traffic import members
 from exporter.simulator.transfers import Sender, senders
 from exporter.simulator.upgrades import Upgrades
@@ -23,6 +25,7 @@ class World(Facts):
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
         round_interval: float = 600.0,
+        reward_providers: int = 40,
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
@@ -32,6 +35,8 @@ class World(Facts):
         self.rounds = Rounds(self, round_interval)
         self.upgrades = Upgrades(self)
         self.members = members(self)
+        self.svs = svs(self)
+        self.rewards = Rewards(self, self.rounds, reward_providers)
 
     def vote(self, changes: Changes, due: float | None = None) -> None:
         """Replace the rules by some in which values at dotted paths are others, at once or from a Unix time on."""
