@@ -80,6 +80,20 @@ class Dialect(StrEnum):
         return f"/v0{'' if self is Dialect.V0_6 else '/internal'}/reward-accounting-process/rounds"
 
     @property
+    def tells_bootstrapping(self) -> bool:
+        return self is not Dialect.V0_9
+
+    @property
+    def finds_hashes(self) -> bool:
+        """A scan finds an update by the hash of the prepared transaction."""
+        return self is not Dialect.V0_5
+
+    @property
+    def encoding_parameter(self) -> str:
+        """How the parameter is called that says how a scan is to write the values in contracts."""
+        return "daml_value_encoding" if self.is_network else "contract_value_encoding"
+
+    @property
     def rules(self) -> str:
         """How the rules are called in fields, and with a dash in paths."""
         return "amulet_rules" if self.is_network else "coin_rules"

@@ -11,6 +11,7 @@ from exporter.simulator.facts import brief_moment, moment
 from exporter.simulator.node import Answer, Operation
 from exporter.simulator.participant import Participant
 from exporter.simulator.rate_limit import RateLimit
+from exporter.simulator.scan_history import HistoryOperations
 from exporter.simulator.scan_network import NetworkOperations
 from exporter.simulator.scan_rewards import RewardOperations
 from exporter.simulator.splice import public
@@ -28,7 +29,7 @@ from exporter.simulator.splice_request import (
 from exporter.simulator.world import World
 
 
-class ScanNode(NetworkOperations, RewardOperations):
+class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
     kind = "scan"
     base = "/api/scan"
 

@@ -2,6 +2,7 @@
 
 from exporter.simulator.acs import Acs
 from exporter.simulator.facts import Clock, Facts
+from exporter.simulator.hashes import Hashes
 from exporter.simulator.rewards import Rewards
 from exporter.simulator.rounds import Rounds
 from exporter.simulator.rules import Rules
@@ -37,6 +38,8 @@ class World(Facts):
         self.members = members(self)
         self.svs = svs(self)
         self.rewards = Rewards(self, self.rounds, reward_providers)
+        self.hashes = Hashes(self)
+        self.synchronizer_prefix = self.synchronizer.partition("::")[0]
 
     def vote(self, changes: Changes, due: float | None = None) -> None:
         """Replace the rules by some in which values at dotted paths are others, at once or from a Unix time on."""
