@@ -1,10 +1,11 @@
-"""What the control endpoint does to what scans and validators tell of the network: an upgrade that is announced."""
+"""What the control endpoint does to what scans and validators tell of the network: its next upgrade, and names."""
 
 from typing import Any
 
 from aiohttp import web
 
 from exporter.simulator.control_world import YEAR, read_json
+from exporter.simulator.names import Name
 from exporter.simulator.world import World
 
 UPGRADE = (
@@ -12,8 +13,14 @@ UPGRADE = (
     'and "serial" (an integer), and nothing else.'
 )
 
+EXPIRY = 'An expiry is a JSON object of "expires_in" (seconds, up to a year) and nothing else.'
+
 
 def splice_routes(world: World) -> list[web.RouteDef]:
+    return [*upgrade_routes(world), *name_routes(world)]
+
+
+def upgrade_routes(world: World) -> list[web.RouteDef]:
     def shown() -> web.Response:
         return web.json_response({"serial": world.upgrades.serial, "lsu": world.upgrades.json()})
 
@@ -37,6 +44,31 @@ def splice_routes(world: World) -> list[web.RouteDef]:
         web.get("/upgrade", show_upgrade),
         web.put("/upgrade", announce),
         web.delete("/upgrade", withdraw),
+    ]
+
+
+def name_routes(world: World) -> list[web.RouteDef]:
+    def find(request: web.Request) -> Name:
+        try:
+            return world.names.name(request.match_info["name"])
+        except KeyError as error:
+            raise web.HTTPNotFound(text=f"{error.args[0]}\n") from error
+
+    async def expire(request: web.Request) -> web.Response:
+        name, given = find(request), await read_json(request)
+        if not isinstance(given, dict) or given.keys() != {"expires_in"} or not is_seconds(given["expires_in"]):
+            raise web.HTTPBadRequest(text=f"{EXPIRY}\n")
+        world.expire_name(name.party, given["expires_in"])
+        return web.json_response(world.names.entry(name.party))
+
+    async def renew(request: web.Request) -> web.Response:
+        name = find(request)
+        world.renew_name(name.party)
+        return web.json_response(world.names.entry(name.party))
+
+    return [
+        web.put("/names/{name}/expiry", expire),
+        web.delete("/names/{name}/expiry", renew),
     ]
 
 

@@ -28,6 +28,7 @@ class NetworkOperations(SpliceNode):
             yield public("POST", "/v0/open-and-issuing-mining-rounds", self.mining_rounds)
             yield public("GET", "/v0/dso-party-id", self.dso_party_id)
             yield public("GET", "/v0/domains/{domain_id}/members/{member_id}/traffic-status", self.traffic_status)
+            yield public("GET", "/v0/ans-entries/by-party/{party}", self.ans_entry)
         if self.dialect.tells_the_serial:
             yield public("GET", "/v0/active-synchronizer-serial", self.active_serial)
         if self.dialect.tells_of_upgrades:

@@ -66,6 +66,13 @@ class SpliceNode(Node):
         counter = {"contract": sender.counter(self.dialect), "domain_id": self.world.synchronizer}
         return self.json({"transfer_command_counter": counter})
 
+    async def ans_entry(self, request: web.Request) -> web.Response:
+        party = request.match_info["party"]
+        entry = self.world.names.entry(party)
+        if entry is None:
+            raise not_found(f"No ANS entry found for party: {party}")
+        return self.json({"entry": entry})
+
     def refuse(self, status: int, path: str) -> web.Response:
         if status in PLAIN_ERRORS:
             headers = {"WWW-Authenticate": f'Bearer realm="{self.kind}"'} if status == 401 else None

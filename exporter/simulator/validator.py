@@ -16,6 +16,7 @@ class ValidatorNode(SpliceNode):
 
     def operations(self) -> Iterator[Operation]:
         yield from super().operations()
+        yield Operation("GET", "/v0/scan-proxy/ans-entries/by-party/{party}", self.ans_entry)
         if self.dialect.is_network:
             yield public("GET", "/v0/validator-user", self.validator_user)
             yield Operation("GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", self.mining_rounds)

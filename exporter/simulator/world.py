@@ -1,8 +1,9 @@
 """What all nodes of one pretend network share: its clock, its synchronizer, its parties, and what it has on record."""
 
 from exporter.simulator.acs import Acs
-from exporter.simulator.facts import Clock, Facts
+from exporter.simulator.facts import DAY, Clock, Facts
 from exporter.simulator.hashes import Hashes
+from exporter.simulator.names import Names
 from exporter.simulator.rewards import Rewards
 from exporter.simulator.rounds import Rounds
 from exporter.simulator.rules import Rules
@@ -39,6 +40,9 @@ class World(Facts):
         self.svs = svs(self)
         self.rewards = Rewards(self, self.rounds, reward_providers)
         self.hashes = Hashes(self)
+        # Of the senders the first has time to renew its name, and the last is about to.
+        alice, *_, bob = self.senders
+        self.names = Names(self, {alice: 40 * DAY, bob: 10 * DAY}, list(self.svs))
         self.synchronizer_prefix = self.synchronizer.partition("::")[0]
 
     def vote(self, changes: Changes, due: float | None = None) -> None:
@@ -68,3 +72,10 @@ class World(Facts):
 
     def withdraw_upgrade(self) -> None:
         self.upgrades.withdraw()
+
+    def expire_name(self, name: str, seconds: float) -> None:
+        """Let what a party is called in the name service expire so many seconds from now."""
+        self.names.expire(name, seconds)
+
+    def renew_name(self, name: str) -> None:
+        self.names.renew(name)
