@@ -6,16 +6,11 @@ from typing import Any
 
 from aiohttp import web
 
+from exporter.simulator.facts import fingerprint, moment
 from exporter.simulator.node import Operation
 from exporter.simulator.splice import SpliceNode, public
-from exporter.simulator.splice_request import (
-    bad_request,
-    not_found,
-    read_body,
-    read_field,
-    read_strings,
-    require,
-)
+from exporter.simulator.splice_request import bad_request, not_found, read_body, read_field, read_strings, require
+from exporter.simulator.svs import Sv
 
 SYNCHRONIZER = re.compile(r"[^:]+::1220[0-9a-f]+")
 MEMBER = re.compile(r"(PAR|MED)::[^:]+::1220[0-9a-f]+")
@@ -28,6 +23,8 @@ class NetworkOperations(SpliceNode):
             yield public("POST", "/v0/open-and-issuing-mining-rounds", self.mining_rounds)
             yield public("GET", "/v0/dso-party-id", self.dso_party_id)
             yield public("GET", "/v0/domains/{domain_id}/members/{member_id}/traffic-status", self.traffic_status)
+            yield public("GET", "/v0/scans", self.scans)
+            yield public("GET", "/v0/dso-sequencers", self.sequencers)
             yield public("GET", "/v0/ans-entries/by-party/{party}", self.ans_entry)
         if self.dialect.tells_the_serial:
             yield public("GET", "/v0/active-synchronizer-serial", self.active_serial)
@@ -72,6 +69,27 @@ class NetworkOperations(SpliceNode):
         if synchronizer != self.world.synchronizer or member is None:
             raise not_found(f"No traffic state found for member {identity} on {synchronizer}")
         return self.json({"traffic_status": member.status()})
+
+    async def scans(self, request: web.Request) -> web.Response:
+        """Those of the super validators, which are elsewhere: they are no nodes of this network."""
+        found = [{"publicUrl": f"https://scan.{sv.name}.example", "svName": sv.name} for sv in self.world.svs.values()]
+        return self.json({"scans": [{"domainId": self.world.synchronizer, "scans": found}]})
+
+    async def sequencers(self, request: web.Request) -> web.Response:
+        found = [self._sequencer(sv) for sv in self.world.svs.values()]
+        return self.json({"domainSequencers": [{"domainId": self.world.synchronizer, "sequencers": found}]})
+
+    def _sequencer(self, sv: Sv) -> dict[str, Any]:
+        """A sequencer, which since synchronizers have serials belongs to no migration."""
+        has_serial, world = self.dialect.tells_the_serial, self.world
+        sequencer = {
+            "migrationId": -1 if has_serial else world.migration.id,
+            "id": f"SEQ::{sv.name}::1220{fingerprint(world.seed, 'sequencer', sv.name)}",
+            "url": f"https://sequencer.{sv.name}.example",
+            "svName": sv.name,
+            "availableAfter": moment(world.migration.began),
+        }
+        return sequencer | ({"synchronizerSerial": world.upgrades.serial} if has_serial else {})
 
 
 def read_ids(body: dict[str, Any], name: str) -> set[str]:
