@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from exporter.answers import check, decode, read_retry_after
@@ -17,6 +18,7 @@ from exporter.settings import Kind
 from exporter.transport import Reply, Transport
 
 T = TypeVar("T")
+K = TypeVar("K")
 P = TypeVar("P", bound=Paged)
 
 
@@ -128,6 +130,11 @@ class Node:
                 lacks.append(error)
         kind = NoEntry if any(isinstance(lack, NoEntry) for lack in lacks) else Unsupported
         raise kind("; ".join(map(str, lacks)))
+
+    async def of_each(self, things: Iterable[K], ask: Callable[[K], Awaitable[T]]) -> dict[K, T]:
+        """Return what is answered of each of several things, asked for side by side and once each."""
+        each = list(dict.fromkeys(things))
+        return dict(zip(each, await self.together([partial(ask, thing) for thing in each]), strict=True))
 
     async def if_there(self, way: Callable[[], Awaitable[T]]) -> T | None:
         """Return an answer that is no more than a part of what is asked for; None where the node does not have it."""

@@ -13,7 +13,7 @@ from exporter.answers import Int64, Moment, Struct, read
 from exporter.api import Node
 from exporter.collector import Note
 from exporter.errors import NoEntry, Refused, Unsupported
-from exporter.settings import Strict
+from exporter.settings import Kind, Strict
 
 ACS = "/{version}/state/acs"
 ACS_VERSIONS = ("v2", "v1", "v0")
@@ -127,6 +127,11 @@ async def by_its_contracts(node: Node, migration_id: int, now: float, version: s
 def write_moment(seconds: float) -> str:
     """Return Unix seconds as the APIs write a time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def prefix(node: Node) -> str:
+    """Return what the paths of questions begin with that a validator passes on to the scans."""
+    return "/v0/scan-proxy" if node.kind is Kind.VALIDATOR else "/v0"
 
 
 def template_name(template_id: str, package_name: str | None) -> str:

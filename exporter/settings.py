@@ -84,6 +84,9 @@ LabelName = Annotated[str, named(r"_?[a-zA-Z][a-zA-Z0-9_]*", "letters, digits an
 Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
+PartyId = Annotated[str, Field(min_length=1, max_length=400)]
+
+
 class NoAuth(Strict):
     type: Literal["none"] = "none"
     """Requests carry no token."""

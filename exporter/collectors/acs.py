@@ -32,7 +32,7 @@ from exporter.scan import (
     newest_snapshot,
     template_name,
 )
-from exporter.settings import Kind
+from exporter.settings import Kind, PartyId
 
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(
@@ -65,7 +65,7 @@ Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$"
 class Options(MigrationOptions):
     templates: list[Template] = Field(default=[], max_length=1000)
     """Count only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
-    party_ids: list[Annotated[str, StringConstraints(min_length=1)]] = Field(default=[], max_length=1000)
+    party_ids: list[PartyId] = Field(default=[], max_length=1000)
     """Count only contracts in which one of these parties has a stake."""
     page_size: int = Field(default=1000, ge=1, le=1000)
     """How many contracts to ask for at once; nodes refuse more than 1000."""

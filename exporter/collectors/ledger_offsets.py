@@ -16,6 +16,7 @@ from pydantic import Field
 from exporter.answers import Int64, Moment, Struct
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.ledger import Version, pruned_offset
 from exporter.metric import Metric
 from exporter.settings import Kind, Strict
 
@@ -82,10 +83,6 @@ class LedgerEnd(Struct):
     times: tuple[SynchronizerTime, ...] | None = msgspec.field(name="synchronizerTimes", default=None)
 
 
-class Pruned(Struct):
-    offset: Int64 | None = msgspec.field(name="participantPrunedUpToInclusive", default=None)
-
-
 class Synchronizer(Struct):
     id: str = msgspec.field(name="synchronizerId")
     alias: str | None = msgspec.field(name="synchronizerAlias", default=None)
@@ -112,23 +109,6 @@ class Element(Struct):
     update: Update | None = None
 
 
-class Delay(Struct):
-    seconds: float | None = None
-    nanos: float | None = None
-
-
-class CheckpointFeature(Struct):
-    delay: Delay | None = msgspec.field(name="maxOffsetCheckpointEmissionDelay", default=None)
-
-
-class Features(Struct):
-    checkpoint: CheckpointFeature | None = msgspec.field(name="offsetCheckpoint", default=None)
-
-
-class Version(Struct):
-    features: Features | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A checkpoint, and since when (Unix seconds) we know it."""
@@ -150,7 +130,7 @@ async def ledger_offsets(node: Node, options: Options, previous: Yielded) -> Yie
     ledger_end = await node.get("/v2/state/ledger-end", LedgerEnd)
     end = ledger_end.offset or 0
     yield END.sample(end)
-    pruned = (await node.get("/v2/state/latest-pruned-offsets", Pruned)).offset or 0
+    pruned = await pruned_offset(node)
     yield PRUNED.sample(pruned)
     connected = (await node.get("/v2/state/connected-synchronizers", Connected)).synchronizers or ()
     ids = {synchronizer.id for synchronizer in connected}
@@ -200,9 +180,8 @@ async def newest_checkpoint(node: Node, begin: int, end: int, known: Seen | None
 
 async def longest_delay(node: Node) -> float:
     """Return how many seconds may by design lie between two checkpoints of this node."""
-    features = (await node.get("/v2/version", Version)).features
-    delay = features and features.checkpoint and features.checkpoint.delay
-    return (delay.seconds or 0) + (delay.nanos or 0) / 1e9 if delay else USUAL_DELAY_SECONDS
+    delay = (await node.get("/v2/version", Version)).checkpoint_delay
+    return USUAL_DELAY_SECONDS if delay is None else delay
 
 
 def newest(times: Iterable[SynchronizerTime]) -> dict[str, float]:

@@ -15,12 +15,12 @@ from typing import Annotated, Self
 import msgspec
 from pydantic import Field, model_validator
 
-from exporter.answers import Moment, Struct
+from exporter.answers import Moment, Struct, Whole
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
 from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.scan import Name, prefix
+from exporter.settings import Kind, PartyId, Strict
 
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(
@@ -55,7 +55,7 @@ MOST_BYTES = 2**22
 
 
 class Followed(Strict):
-    sender: str = Field(min_length=1)
+    sender: PartyId
     """The sender's party id."""
     nonce: int | None = Field(default=None, ge=0, lt=2**63)
     """Of which command; without it the sender is followed, from command to command."""
@@ -92,13 +92,8 @@ class Commands(Struct):
     )
 
 
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-Digits = Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
-"""How the contract language writes whole numbers: as text."""
-
-
 class Payload(Struct):
-    next_nonce: Number | Digits = msgspec.field(name="nextNonce")
+    next_nonce: Whole = msgspec.field(name="nextNonce")
 
 
 class CounterContract(Struct):
@@ -124,8 +119,8 @@ async def transfer_commands(node: Node, options: Options, previous: Yielded) -> 
     for followed in options.commands:
         sender, nonce = followed.sender, followed.nonce
         nonces = await around_next(node, sender) if nonce is None else [nonce]
-        answers = await node.together([partial(ask, node, sender, each) for each in nonces])
-        commands = {id_: command for answer in answers for id_, command in answer.items()}
+        answers = await node.of_each(nonces, partial(ask, node, sender))
+        commands = {id_: command for answer in answers.values() for id_, command in answer.items()}
         counts = Counter(map(status_of, commands.values()))
         oldest = oldest_of(commands.values())
         for status in STATUSES:
@@ -159,10 +154,6 @@ async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
     query = {"sender": sender, "nonce": str(nonce)}
     found = await node.find(route, Commands, query=query, most_bytes=MOST_BYTES)
     return found.by_contract_id if found else {}
-
-
-def prefix(node: Node) -> str:
-    return "/v0/scan-proxy" if node.kind is Kind.VALIDATOR else "/v0"
 
 
 def status_of(command: Command) -> str:
