@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
@@ -13,22 +13,13 @@ from exporter.budget import Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported, worst
 from exporter.paging import Circle, Mark, Paged
-from exporter.question import NOTHING, Question, question
+from exporter.question import NOTHING, Question, Request, question
 from exporter.settings import Kind
 from exporter.transport import Reply, Transport
 
 T = TypeVar("T")
 K = TypeVar("K")
 P = TypeVar("P", bound=Paged)
-
-
-class Request(NamedTuple):
-    """One line of a run's request log."""
-
-    method: str
-    path: str
-    outcome: str
-    seconds: float
 
 
 SHOWN_REQUESTS = 50
@@ -82,7 +73,7 @@ class Node:
 
         Raises Unsupported if the node does not have the operation, and every kind of Failed.
         """
-        return decode(check(await self._ask(question("GET", route, fill, query))), answer)
+        return decode(await self._answer(question("GET", route, fill, query)), answer)
 
     async def post(
         self,
@@ -95,7 +86,7 @@ class Node:
         **fill: str,
     ) -> T:
         """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
-        return decode(check(await self._ask(question("POST", route, fill, query, body, most_bytes=most_bytes))), answer)
+        return decode(await self._answer(question("POST", route, fill, query, body, most_bytes=most_bytes)), answer)
 
     async def find(
         self,
@@ -113,7 +104,7 @@ class Node:
         """
         asked = question("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
         try:
-            return decode(check(await self._ask(asked)), answer)
+            return decode(await self._answer(asked), answer)
         except NoEntry:
             return None
 
@@ -202,16 +193,19 @@ class Node:
             reply = await self._exchange(asked, None, Share.NONE)
         return reply
 
+    async def _answer(self, asked: Question) -> Reply:
+        """Ask once; in a run of many questions, which may be an hour's work, as for a page."""
+        return await self._persist(asked) if self._share is Share.HALF else check(await self._ask(asked))
+
     async def _persist(self, asked: Question) -> Reply:
         """Ask for a page, and again after a pause if that may help, as long as there is time."""
         for longer in PATIENCE:
             try:
                 return check(await self._ask(asked, Share.HALF))
             except Failed as failure:
-                pause = None if failure.pause is None else max(failure.pause, longer)
-                if pause is None or pause > self.time_left() - self._reserve:
+                if failure.pause is None or max(failure.pause, longer) > self.time_left() - self._reserve:
                     raise
-                await asyncio.sleep(pause)
+                await asyncio.sleep(max(failure.pause, longer))
         return check(await self._ask(asked, Share.HALF))
 
     async def _ask(self, asked: Question, share: Share | None = None) -> Reply:

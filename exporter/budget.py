@@ -24,6 +24,15 @@ class Budget:
         self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
         half = max(1, allowed.burst // 2)
         self._half = AsyncLimiter(half, half / (allowed.rate / 2))
+        self._rests: dict[str, float] = {}
+
+    def rest(self, node: str, until: float) -> None:
+        """Leave a node of the host alone, as it asked, until then (monotonic seconds)."""
+        self._rests[node] = max(until, self._rests.get(node, until))
+
+    def rest_left(self, node: str, now: float) -> float:
+        """Return for how many seconds more a node wants to be left alone."""
+        return max(0.0, self._rests.get(node, now) - now)
 
     async def take(self, share: Share) -> None:
         """Wait until one more request may go."""

@@ -9,21 +9,21 @@ class Failed(Exception):
 
     reason: ClassVar[str]
     pause: float | None = None
-    """After how many seconds asking again may help; None where it will not."""
+    """After how many seconds at least asking again may help; None where it will not."""
 
 
 class Unreachable(Failed):
     """No whole answer came: no name, no connection, no TLS, or a connection cut short."""
 
     reason = "unreachable"
-    pause = 1.0
+    pause = 0.0
 
 
 class TimedOut(Failed):
     """No answer within the request's or the run's time."""
 
     reason = "timeout"
-    pause = 1.0
+    pause = 0.0
 
 
 class Malformed(Failed):
@@ -44,7 +44,7 @@ class Refused(Failed):
         super().__init__(message)
         self.status = status
         self.code = code
-        self.pause = 1.0 if status in (502, 503, 504) else None
+        self.pause = 0.0 if status in (500, 502, 503, 504) else None
 
 
 class Unauthorized(Refused):

@@ -14,7 +14,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 from exporter.budget import Budgets
 from exporter.clock import Clock
-from exporter.collector import Collector
+from exporter.collector import Collector, Yielded
 from exporter.configuration import Settings
 from exporter.connection import Connection
 from exporter.exposition import Lines
@@ -106,7 +106,9 @@ class Fleet:
                 standing.present(settings.party_labels, settings.aliases)
             else:
                 tally = standing.tally if standing else Tally()
+                known = standing.previous if standing and standing.watch.asks_the_same_as(watch) else Yielded()
                 standing = Standing(watch, self._clock, tally, settings.party_labels, settings.aliases)
+                standing.previous = known
             connection.standings[collector] = standing
         for standing in before.values():
             yield from self._end(standing)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
@@ -23,6 +24,15 @@ class Question:
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
+
+
+class Request(NamedTuple):
+    """One line of a run's request log."""
+
+    method: str
+    path: str
+    outcome: str
+    seconds: float
 
 
 def question(

@@ -9,13 +9,14 @@ from enum import StrEnum
 from typing import Any
 
 from exporter.answers import one_line
-from exporter.api import Node, Request
+from exporter.api import Node
 from exporter.auth import Auth
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded
 from exporter.durations import write_duration
 from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported, worst
 from exporter.metric import Sample
+from exporter.question import Request
 from exporter.settings import Schedule, Target
 from exporter.transport import Transport
 
@@ -40,6 +41,14 @@ class Watch:
     def labels(self) -> dict[str, str]:
         """The labels of all its series."""
         return self.target.series_labels(self.name)
+
+    def asks_the_same_as(self, other: "Watch") -> bool:
+        """Tell whether another asks the same of the same node, at whatever times."""
+        return (self.target, self.collector, self.schedule.options) == (
+            other.target,
+            other.collector,
+            other.schedule.options,
+        )
 
     @property
     def key(self) -> str:

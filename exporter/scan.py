@@ -22,8 +22,8 @@ ACS_VERSIONS = ("v2", "v1", "v0")
 MOST_MIGRATIONS = 12
 """Where to stop looking for a migration id; networks are at 1 to 4, and there are no new ones."""
 
-Name = Annotated[str, msgspec.Meta(max_length=1000)]
-"""What becomes a label: the longest name the contract language allows has 1 000 characters."""
+Name = Annotated[str, msgspec.Meta(max_length=2100)]
+"""What becomes a label: of a template at most a package id and two names, which may have 1 000 characters each."""
 
 
 class MigrationOptions(Strict):

@@ -81,7 +81,7 @@ class Transport:
         self._budget = budget
         self._tally = tally
         self._clock = clock
-        self._rests_until = -math.inf
+        self._origin = str(self._base.origin())
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS),
             response_class=Response,
@@ -134,12 +134,12 @@ class Transport:
                 self._tally.add(own.THROTTLED)
 
     def rest(self, seconds: float) -> None:
-        """Leave the node alone, as it asked with a 429; probes of health go on."""
-        self._rests_until = max(self._rests_until, self._clock.monotonic() + seconds)
+        """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
+        self._budget.rest(self._origin, self._clock.monotonic() + seconds)
 
     @property
     def _rest(self) -> float:
-        return max(0.0, self._rests_until - self._clock.monotonic())
+        return self._budget.rest_left(self._origin, self._clock.monotonic())
 
     async def _wait_for_turn(self, question: Question, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or TimedOut if it would take longer than there is time."""

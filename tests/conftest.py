@@ -48,6 +48,12 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+@pytest.fixture(autouse=True)
+def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a question that failed for a moment be asked again at once."""
+    monkeypatch.setattr("exporter.api.PATIENCE", (0.0, 0.0, 0.0))
+
+
 @pytest.fixture
 def clock() -> FakeClock:
     return FakeClock()

@@ -12,11 +12,23 @@ from aiohttp import web
 
 from exporter import own
 from exporter.answers import Int64, Struct
-from exporter.api import SHOWN_REQUESTS, Node, Request
+from exporter.api import SHOWN_REQUESTS, Node
 from exporter.auth import Anonymous, Auth, FromFile, Given
 from exporter.budget import Budgets, Share
 from exporter.clock import Clock
-from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TimedOut, TooLarge, Unauthorized, Unsupported
+from exporter.errors import (
+    Failed,
+    Limited,
+    Malformed,
+    NoEntry,
+    Refused,
+    TimedOut,
+    TooLarge,
+    Unauthorized,
+    Unreachable,
+    Unsupported,
+)
+from exporter.question import Request
 from exporter.settings import Budget, Kind, Target
 from exporter.tally import Tally
 from exporter.transport import Transport
@@ -436,7 +448,7 @@ async def test_a_page_that_goes_on_failing_ends_the_pages(node: TestNode, asking
     assert len(node.requests) == 1 + 4
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 500, 200])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 501, 200])
 async def test_a_page_that_fails_for_good_is_not_asked_for_again(node: TestNode, asking: Asking, status: int) -> None:
     node.post(PATH, {"after": None}, status=status, body=b"")
     with pytest.raises((Failed, Unsupported)):
@@ -511,6 +523,35 @@ async def test_a_single_question_is_not_asked_again(node: TestNode, asking: Aski
     with pytest.raises(Refused):
         await asking(node.url).get(PATH, Thing)
     assert len(node.requests) == 1
+
+
+async def test_in_a_long_run_a_single_question_is_asked_again_too(connect: Connect, clock: FakeClock) -> None:
+    failing = b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    last = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"count":1}'
+    async with RawNode(turns=[failing, last]) as node:
+        long = Node(Kind.LEDGER, connect(node.url), Anonymous(), clock, clock.monotonic() + 5, share=Share.HALF)
+        assert await long.get(PATH, Thing) == Thing(1)
+
+
+async def test_two_targets_of_one_node_leave_it_alone_together(
+    node: TestNode, asking: Asking, tally: Tally, clock: FakeClock
+) -> None:
+    node.get(PATH, status=429, body=b"", headers={"Retry-After": "30"})
+    budget = Budgets().of("host", Budget(rate=1000, burst=1000))
+    target = Target.model_validate({"kind": "ledger", "url": node.url})
+    elsewhere = Target.model_validate({"kind": "ledger", "url": "http://127.0.0.1:9"})
+    transports = [Transport(each, budget, tally, clock) for each in (target, target, elsewhere)]
+    first, second, other = (
+        Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 5) for transport in transports
+    )
+    with pytest.raises(Limited, match="429"):
+        await first.get(PATH, Thing)
+    with pytest.raises(Limited, match="not sent"):
+        await second.get(PATH, Thing)
+    with pytest.raises(Unreachable):
+        await other.get(PATH, Thing)
+    for transport in transports:
+        await transport.close()
 
 
 async def test_pages_leave_half_of_the_budget_to_others(

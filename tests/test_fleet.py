@@ -321,6 +321,22 @@ async def test_a_reload_leaves_what_is_equal_alone_a_running_run_included(start:
     await until(lambda: any(line.startswith("canton_beats") and 'target="c"' in line for line in page(fleet)))
 
 
+class Steps(Strict):
+    step: int = 1
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5), options=Steps)
+async def climb(node: Node, options: Steps, previous: Yielded) -> Yields:
+    yield BEATS.sample(sum(sample.value for sample in previous.of(BEATS)) + options.step)
+
+
+async def test_a_watch_that_asks_another_question_remembers_nothing(start: Start) -> None:
+    fleet = start({"a": ledger()}, climb)
+    await until(lambda: fleet.connections["a"].standings["climb"].series)
+    await fleet.apply(settings_of({"a": ledger(collectors={"climb": {"options": {"step": 2}}})}, climb))
+    assert fleet.connections["a"].standings["climb"].previous.samples == ()
+
+
 async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start: Start) -> None:
     fleet = start({"a": ledger()}, beat, hang)
     await until(lambda: any(line.startswith("canton_beats") and line.endswith(" 3.0") for line in page(fleet)))
@@ -329,7 +345,7 @@ async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start:
     await fleet.apply(settings_of({"a": changed}, beat, hang))
     assert fleet.connections["a"] is connection
     assert connection.standings["hang"] is other
-    assert connection.standings["beat"].previous.samples == ()
+    assert connection.standings["beat"].previous.samples != (), "what it asks is the same"
     [runs] = [line for line in page(fleet) if line.startswith("canton_collector_runs_total") and '"beat"' in line]
     assert float(runs.rpartition(" ")[2]) >= 3
     [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/beat"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exporter.answers import Struct
-from exporter.api import Node, Request
+from exporter.api import Node
 from exporter.auth import Anonymous, Auth, Given
 from exporter.budget import Share
 from exporter.collector import Collector, Note, Noted, Yielded, Yields, collector, seconds
@@ -26,6 +26,7 @@ from exporter.errors import (
     Unsupported,
 )
 from exporter.metric import Metric, Sample
+from exporter.question import Request
 from exporter.runner import Outcome, Run, Watch, run
 from exporter.settings import Budget, Kind, Schedule, Strict, Target
 from exporter.transport import Transport

@@ -7,6 +7,7 @@ default a million contracts take seven minutes. Name templates or parties to ask
 when its snapshot was taken is asked for all of it every time.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
@@ -19,7 +20,7 @@ from exporter.answers import Int64, Moment, Struct
 from exporter.api import Node
 from exporter.budget import Share
 from exporter.collector import Note, Yielded, Yields, collector, minutes
-from exporter.errors import Malformed, NoEntry, Refused, TooLarge
+from exporter.errors import Malformed, NoEntry, Refused, TooLarge, Unsupported
 from exporter.metric import Metric
 from exporter.scan import (
     ACS,
@@ -58,15 +59,19 @@ ENDPOINT = Metric(
 
 MOST_TEMPLATES = 10_000
 """More than any network has; a node that makes up names must not fill our memory."""
+TEMPLATE = re.compile("(?![0-9a-f]{64}:)[^:]+:[^:]+:[^:]+")
+"""A template's name begins with its package's name, not with a package id."""
+MOST_APART = 200_000
+"""How many contracts can be told apart; it takes 20 MB."""
 
-Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$", max_length=1000)]
+Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$", max_length=2100)]
 
 
 class Options(MigrationOptions):
     templates: list[Template] = Field(default=[], max_length=1000)
     """Count only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
     party_ids: list[PartyId] = Field(default=[], max_length=1000)
-    """Count only contracts in which one of these parties has a stake."""
+    """Count only contracts in which one of these parties has a stake; of several parties at most 200 000."""
     page_size: int = Field(default=1000, ge=1, le=1000)
     """How many contracts to ask for at once; nodes refuse more than 1000."""
     cursors: int = Field(default=1, ge=1, le=8)
@@ -75,6 +80,7 @@ class Options(MigrationOptions):
 
 class Contract(Struct):
     template_id: Name
+    contract_id: str | None = None
     package_name: Name | None = None
     created_at: Moment | None = None
 
@@ -105,10 +111,10 @@ class Group:
 
 
 class Counted(NamedTuple):
-    """Which snapshot was counted, by which version of the operation, and every template seen in any."""
+    """Which snapshot was counted, by which version if that was sure, and every template seen in any snapshot."""
 
     snapshot: Snapshot | None
-    version: str
+    version: str | None
     templates: tuple[str, ...]
 
 
@@ -130,15 +136,12 @@ async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
         for item in previous:
             yield item
         return
-    versions = dict.fromkeys((before.version, *ACS_VERSIONS) if before else ACS_VERSIONS)
-    try:
-        version, groups = await node.first(*(partial(count, node, snapshot, options, each) for each in versions))
-    except NoEntry as error:
-        raise Refused(f"{error}; and yet the node said that it has this snapshot", 404) from error
+    remembered = before.version if before else None
+    version, groups, is_sure = await count_by_any(node, snapshot, options, remembered)
     yield MIGRATION.of(migration_id)
     seen = dict.fromkeys((*groups, *options.templates, *(before.templates if before else ())))
     templates = tuple(islice(seen, MOST_TEMPLATES))
-    yield COUNTED.of(Counted(snapshot, version, templates))
+    yield COUNTED.of(Counted(snapshot, version if is_sure else remembered, templates))
     if snapshot.is_exact:
         yield COUNTED_TIMESTAMP.sample(snapshot.moment.timestamp())
     yield ENDPOINT.sample(1, version=version)
@@ -149,10 +152,32 @@ async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
             yield OLDEST.sample(group.oldest.timestamp(), template=template)
 
 
-async def count(node: Node, snapshot: Snapshot, options: Options, version: str) -> tuple[str, dict[str, Group]]:
-    """Count a whole snapshot by one version of the operation; return that, and what there is of each template."""
+async def count_by_any(
+    node: Node, snapshot: Snapshot, options: Options, remembered: str | None
+) -> tuple[str, dict[str, Group], bool]:
+    """Count a snapshot by the first version the node has; return that, the count, and whether it has no newer one.
+
+    A newer one that says there is no such snapshot may be missing, or may not have it yet.
+    """
+    lacks: list[Unsupported] = []
+    for version in dict.fromkeys((remembered or ACS_VERSIONS[0], *ACS_VERSIONS)):
+        try:
+            groups = await count(node, snapshot, options, version)
+        except Unsupported as lack:
+            lacks.append(lack)
+        else:
+            return version, groups, not any(isinstance(lack, NoEntry) for lack in lacks)
+    said = "; ".join(map(str, lacks))
+    if any(isinstance(lack, NoEntry) for lack in lacks):
+        raise Refused(f"{said}; and yet the node said that it has this snapshot", 404)
+    raise Unsupported(said)
+
+
+async def count(node: Node, snapshot: Snapshot, options: Options, version: str) -> dict[str, Group]:
+    """Count a whole snapshot by one version of the operation."""
     route = ACS.format(version=version)
     groups: dict[str, Group] = {}
+    counted = Once(route) if len(options.party_ids) > 1 else None
 
     async def read(templates: Sequence[str]) -> None:
         async for page in node.pages(route, Page, partial(body, snapshot, options, templates)):
@@ -160,7 +185,8 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
                 raise Malformed(f"POST {route}: a page of another snapshot than that of {snapshot.record_time}")
             if len(page.created_events) > options.page_size:
                 raise Malformed(f"POST {route}: a page of more than the {options.page_size} contracts asked for")
-            add(page.created_events, groups)
+            contracts = page.created_events if counted is None else counted.only_new(page.created_events)
+            add(contracts, groups, route)
             if len(groups) > MOST_TEMPLATES:
                 raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")
             total = sum(group.count for group in groups.values())
@@ -169,7 +195,7 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
     templates = list(dict.fromkeys(options.templates))
     parts = [part for part in (templates[first :: options.cursors] for first in range(options.cursors)) if part]
     await node.together([partial(read, part) for part in parts or [[]]])
-    return version, groups
+    return groups
 
 
 def body(snapshot: Snapshot, options: Options, templates: Sequence[str], after: str | int | None) -> dict[str, object]:
@@ -177,10 +203,32 @@ def body(snapshot: Snapshot, options: Options, templates: Sequence[str], after: 
     return {**snapshot.body(options.page_size, after), **{key: value for key, value in filters.items() if value}}
 
 
-def add(contracts: Iterable[Contract], groups: dict[str, Group]) -> None:
+class Once:
+    """Lets each contract count once: of several parties, some releases list a contract for each that has a stake."""
+
+    def __init__(self, route: str) -> None:
+        self._route = route
+        self._seen: set[int] = set()
+
+    def only_new(self, contracts: Iterable[Contract]) -> list[Contract]:
+        new = []
+        for contract in contracts:
+            known = len(self._seen)
+            self._seen.add(hash(contract.contract_id))
+            if len(self._seen) > known:
+                new.append(contract)
+        if len(self._seen) > MOST_APART:
+            raise TooLarge(f"POST {self._route}: more than {MOST_APART} contracts of several parties; name only one")
+        return new
+
+
+def add(contracts: Iterable[Contract], groups: dict[str, Group], route: str) -> None:
     """Add a page's contracts to the groups of their templates; first by themselves, which is quicker."""
     created: dict[tuple[str, str | None], list[datetime | None]] = {}
     for contract in contracts:
         created.setdefault((contract.template_id, contract.package_name), []).append(contract.created_at)
     for names, moments in created.items():
-        groups.setdefault(template_name(*names), Group()).add(moments)
+        name = template_name(*names)
+        if not TEMPLATE.fullmatch(name):
+            raise Malformed(f"POST {route}: a contract of {name[:100]!r}, which is no template's name")
+        groups.setdefault(name, Group()).add(moments)

@@ -173,6 +173,35 @@ async def test_counts_only_what_it_was_asked_for(node: TestNode, lines: Lines) -
     ]
 
 
+async def test_a_contract_of_several_parties_counts_once_however_often_it_is_listed(
+    node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell_snapshot(node)
+    asked = {**ASKED, "party_ids": ["a::12", "b::12"]}
+    one, other = contract(AMULET, contract_id="00c1"), contract(AMULET, contract_id="00c2")
+    node.post("/v2/state/acs", asked, answers=page(one, one, other, token="b"))
+    node.post("/v2/state/acs", {**asked, "after": "b"}, answers=page(other))
+    counted = await lines(acs, party_ids=["a::12", "b::12"])
+    assert f'canton_acs_contracts{{template="{AMULET}"}} 2.0' in counted
+    monkeypatch.setattr("exporter.collectors.acs.MOST_APART", 1)
+    lines.forget()
+    [line] = await lines(acs, party_ids=["a::12", "b::12"])
+    assert line == "too_large: POST /v2/state/acs: more than 1 contracts of several parties; name only one"
+
+
+async def test_a_snapshot_that_only_a_newer_version_will_have_does_not_bind_to_an_older_one(
+    node: TestNode, lines: Lines
+) -> None:
+    tell_snapshot(node)
+    node.post("/v2/state/acs", ASKED, status=404, answers={"error": "Failed to find ACS snapshot"})
+    node.post("/v1/state/acs", ASKED, answers=page(contract(AMULET)))
+    assert 'canton_acs_endpoint_info{version="v1"} 1.0' in await lines(acs)
+    tell_snapshot(node, "2026-11-21T00:00:00Z")
+    asked = {**ASKED, "record_time": "2026-11-21T00:00:00Z"}
+    node.post("/v2/state/acs", asked, answers=page(contract(AMULET), record_time="2026-11-21T00:00:00Z"))
+    assert 'canton_acs_endpoint_info{version="v2"} 1.0' in await lines(acs)
+
+
 async def test_templates_can_be_split_among_cursors(node: TestNode, lines: Lines) -> None:
     tell_snapshot(node)
     node.post("/v2/state/acs", {**ASKED, "templates": [AMULET]}, answers=page(contract(AMULET), token="b"))
@@ -262,7 +291,10 @@ async def test_to_the_letter_of_the_document_the_time_asked_for_is_repeated(
     ]
 
 
-@pytest.mark.parametrize("template", ["x" * 1001, "a:b:" + "\u00e9" * 1000])
+@pytest.mark.parametrize(
+    "template",
+    ["x" * 2101, "a:b:" + "\u00e9" * 2100, "p", "", "a:b", "a:b:c:d", "::", f"{'0f' * 32}:Splice.Amulet:Amulet"],
+)
 async def test_a_name_no_contract_can_have_is_malformed(node: TestNode, lines: Lines, template: str) -> None:
     tell_snapshot(node)
     node.post("/v2/state/acs", ASKED, answers=page(contract(template)))
