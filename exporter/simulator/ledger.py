@@ -7,11 +7,15 @@ from aiohttp import web
 from exporter.simulator.canton_error import CantonError, error_of
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Fault, Frozen
+from exporter.simulator.ledger_request import Question
 from exporter.simulator.node import BODILESS, Node, Operation
+from exporter.simulator.packages import PackageQuestions
 from exporter.simulator.participant import Participant
+from exporter.simulator.parties import PartyQuestions
 from exporter.simulator.updates import collect
 from exporter.simulator.updates_json import times_json
 from exporter.simulator.updates_request import read_request
+from exporter.simulator.vetting import Vetting
 from exporter.simulator.world import World
 
 # How long an idle stream waits for the next check for a checkpoint.
@@ -22,10 +26,22 @@ class LedgerNode(Node):
     kind = "ledger"
 
     def __init__(
-        self, name: str, world: World, dialect: Dialect, port: int, token: str | None, *, left_synchronizer: bool
+        self,
+        name: str,
+        world: World,
+        dialect: Dialect,
+        port: int,
+        token: str | None,
+        *,
+        left_synchronizer: bool,
+        parties: int,
+        is_admin: bool,
     ) -> None:
         super().__init__(name, world, dialect, port, token)
         self.participant = Participant(world, name, left_synchronizer=left_synchronizer)
+        self.vetting = Vetting(world, self.participant.id, left_synchronizer=left_synchronizer)
+        self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
+        self.packages = PackageQuestions(self.vetting, dialect)
 
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
@@ -36,6 +52,17 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
         yield Operation("POST", "/v2/updates", self.updates)
+        for part in (self.packages, self.parties):
+            yield from (self._operation(question) for question in part.questions())
+
+    def _operation(self, question: Question) -> Operation:
+        async def answer(request: web.Request) -> web.Response:
+            try:
+                return self.json(await question.answer(request))
+            except CantonError as error:
+                return self.json(error.body(), error.status)
+
+        return Operation(question.method, question.path, answer)
 
     async def livez(self, request: web.Request) -> web.Response:
         return web.Response()

@@ -31,8 +31,10 @@ class NodeSpec:
     dialect: Dialect = Dialect.V0_9
     port: int = 0
     token: str | None = None
-    # For ledgers only.
+    # For ledgers only: how many parties they know, and whether the token is an administrator's.
     left_synchronizer: bool = False
+    parties: int = 30
+    is_admin: bool = True
     # For scans only: how many requests one client may send.
     most_per_second: float | None = None
 
@@ -46,7 +48,14 @@ class NodeSpec:
                 return ValidatorNode(self.name, world, self.dialect, self.port, self.token)
             case Kind.LEDGER:
                 return LedgerNode(
-                    self.name, world, self.dialect, self.port, self.token, left_synchronizer=self.left_synchronizer
+                    self.name,
+                    world,
+                    self.dialect,
+                    self.port,
+                    self.token,
+                    left_synchronizer=self.left_synchronizer,
+                    parties=self.parties,
+                    is_admin=self.is_admin,
                 )
 
 

@@ -57,7 +57,9 @@ class Participant:
     def __init__(self, world: World, name: str, *, left_synchronizer: bool = False) -> None:
         self.world = world
         self.seed = f"{world.seed}/{name}"
-        self.parties = [f"{party}::1220{fingerprint(self.seed)}" for party in ("alice", "bob", "carol")]
+        self.namespace = f"1220{fingerprint(self.seed)}"
+        self.id = f"participant::{self.namespace}"
+        self.parties = [f"{party}::{self.namespace}" for party in ("alice", "bob", "carol")]
         self.left_synchronizer = left_synchronizer
         self.frozen_at: float | None = None
         self.restarted_at: float | None = None

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from exporter.simulator.app import APP_PACKAGES, package_id
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.facts import fingerprint, moment
 from exporter.simulator.participant import Event, Participant
 
-PACKAGE_ID = fingerprint("demo-pkg")
+PACKAGE_ID = package_id("demo-pkg", APP_PACKAGES["demo-pkg"])
 
 
 def times_json(times: list[tuple[str, float]]) -> list[dict[str, str]]:

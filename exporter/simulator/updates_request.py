@@ -1,27 +1,17 @@
-"""What a caller of /v2/updates asks for, and what is wrong with it.
+"""What a caller of /v2/updates asks for, and what is wrong with it."""
 
-As on the network, what cannot be decoded is refused in plain text, and what then makes no sense with a JsCantonError.
-"""
-
-import json
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-from aiohttp import web
+from typing import Any
 
 from exporter.simulator.canton_error import CantonError, invalid_argument
 from exporter.simulator.dialect import Dialect
+from exporter.simulator.ledger_request import Query, read_body, read_field, read_query, require, undecodable
 from exporter.simulator.participant import Event
 
 LIST_LIMIT = 200
 IDLE_MILLISECONDS = 500
 UNSPECIFIED = "TRANSACTION_SHAPE_UNSPECIFIED"
 SHAPES = (UNSPECIFIED, "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS")
-
-Query = Mapping[str, str]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,9 +42,7 @@ def read_request(query: Query, content: bytes, dialect: Dialect) -> UpdatesReque
     limit = read_query(query, "limit")
     idle = read_query(query, "stream_idle_timeout_ms")
     body = read_body(content)
-    begin = read_field(body, "beginExclusive", int)
-    if begin is None:
-        raise undecodable("body", "Missing required field at 'beginExclusive'")
+    begin = require(read_field(body, "beginExclusive", int), "beginExclusive")
     end = read_field(body, "endInclusive", int)
     descending = bool(read_field(body, "descendingOrder", bool)) and dialect.knows_descending_order
     parties = read_parties(body, dialect)
@@ -65,38 +53,6 @@ def read_request(query: Query, content: bytes, dialect: Dialect) -> UpdatesReque
     # A limit above the list limit is no limit: one row too many is taken, by which the answer is seen to be too large.
     rows = LIST_LIMIT + 1 if limit is None else min(limit, LIST_LIMIT + 1)
     return UpdatesRequest(begin, end, descending, parties, rows, (IDLE_MILLISECONDS if idle is None else idle) / 1000)
-
-
-def undecodable(where: str, what: str) -> web.HTTPBadRequest:
-    return web.HTTPBadRequest(text=f"Invalid value for: {where} ({what})")
-
-
-def read_query(query: Query, name: str) -> int | None:
-    value = query.get(name)
-    if value is None:
-        return None
-    if not re.fullmatch("[0-9]{1,18}", value):
-        raise undecodable(f"query parameter {name}", f"{value!r} is not a whole number")
-    return int(value)
-
-
-def read_body(content: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(content)
-    except ValueError as error:
-        raise undecodable("body", str(error)) from error
-    if not isinstance(body, dict):
-        raise undecodable("body", "expected an object")
-    return body
-
-
-def read_field(of: dict[str, Any], name: str, kind: type[T]) -> T | None:
-    """The field, None if it is absent or null."""
-    value = of.get(name)
-    # By type, not isinstance: in JSON true is no number, in Python it is.
-    if value is not None and type(value) is not kind:
-        raise undecodable("body", f"Got value {json.dumps(value)} with wrong type at {name!r}")
-    return value
 
 
 def read_parties(body: dict[str, Any], dialect: Dialect) -> Parties:

@@ -1,0 +1,36 @@
+"""What the control endpoint does to one ledger: a version no longer vetted, a ledger pruned, a participant rebuilt."""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.node import Node
+
+
+def ledger_routes(find: Callable[[web.Request], Node]) -> list[web.RouteDef]:
+    def find_ledger(request: web.Request) -> LedgerNode:
+        node = find(request)
+        if not isinstance(node, LedgerNode):
+            raise web.HTTPBadRequest(text=f"Only a ledger can do this, and {node.name} is a {node.kind}.\n")
+        return node
+
+    async def take(request: web.Request) -> web.Response:
+        return change_vetting(request, find_ledger(request).vetting.take)
+
+    async def give_back(request: web.Request) -> web.Response:
+        return change_vetting(request, find_ledger(request).vetting.give_back)
+
+    return [
+        web.delete("/nodes/{name}/vetting/{package}/{version}", take),
+        web.put("/nodes/{name}/vetting/{package}/{version}", give_back),
+    ]
+
+
+def change_vetting(request: web.Request, change: Callable[[str, str], None]) -> web.Response:
+    package, version = request.match_info["package"], request.match_info["version"]
+    try:
+        change(package, version)
+    except KeyError as error:
+        raise web.HTTPNotFound(text=f"{error.args[0]}\n") from error
+    return web.json_response({"package": package, "version": version, "is_vetted": request.method == "PUT"})
