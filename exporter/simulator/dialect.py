@@ -43,6 +43,21 @@ class Dialect(StrEnum):
         return self is not Dialect.V0_5
 
     @property
+    def takes_package_ids(self) -> bool:
+        """A template in a filter of the ledger may be named by a package id in place of a package name."""
+        return self in (Dialect.DOCUMENT, Dialect.V0_5)
+
+    @property
+    def fails_on_malformed_names(self) -> bool:
+        """A malformed name of a template is an error of the ledger's, not of the caller's."""
+        return self in (Dialect.V0_5, Dialect.V0_6, Dialect.V0_7_5)
+
+    @property
+    def has_update_pages(self) -> bool:
+        """Updates are told in pages too; the document's list of operations ends before that one."""
+        return self in (Dialect.V0_6, Dialect.V0_7_5, Dialect.V0_9)
+
+    @property
     def knows_descending_order(self) -> bool:
         return self is not Dialect.V0_5
 

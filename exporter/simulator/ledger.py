@@ -1,6 +1,6 @@
 """A ledger: the JSON Ledger API of one participant."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from aiohttp import web
 
@@ -12,9 +12,10 @@ from exporter.simulator.node import BODILESS, Node, Operation
 from exporter.simulator.packages import PackageQuestions
 from exporter.simulator.participant import Participant
 from exporter.simulator.parties import PartyQuestions
-from exporter.simulator.updates import collect
+from exporter.simulator.totals import Totals, totals
+from exporter.simulator.update_format import Shape
+from exporter.simulator.updates import UpdateQuestions
 from exporter.simulator.updates_json import times_json
-from exporter.simulator.updates_request import read_request
 from exporter.simulator.vetting import Vetting
 from exporter.simulator.world import World
 
@@ -36,12 +37,14 @@ class LedgerNode(Node):
         left_synchronizer: bool,
         parties: int,
         is_admin: bool,
+        list_limit: int,
     ) -> None:
         super().__init__(name, world, dialect, port, token)
         self.participant = Participant(world, name, left_synchronizer=left_synchronizer)
         self.vetting = Vetting(world, self.participant.id, left_synchronizer=left_synchronizer)
         self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
         self.packages = PackageQuestions(self.vetting, dialect)
+        self.updates = UpdateQuestions(self.participant, dialect, list_limit)
 
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
@@ -51,8 +54,7 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/ledger-end", self.ledger_end)
         yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
-        yield Operation("POST", "/v2/updates", self.updates)
-        for part in (self.packages, self.parties):
+        for part in (self.packages, self.parties, self.updates):
             yield from (self._operation(question) for question in part.questions())
 
     def _operation(self, question: Question) -> Operation:
@@ -104,18 +106,25 @@ class LedgerNode(Node):
         }
         return self.json({"connectedSynchronizers": [connected]})
 
-    async def updates(self, request: web.Request) -> web.Response:
-        try:
-            asked = read_request(request.query, await request.read(), self.dialect)
-            return self.json(await collect(self.participant, asked, self.dialect))
-        except CantonError as error:
-            return self.json(error.body(), error.status)
-
     async def restart(self) -> None:
         """Stop and start, with the cached checkpoint lost."""
         await self.stop()
         self.participant.restart()
         await self.start()
+
+    def prune(self, offset: int) -> None:
+        """Forget what is up to an offset; a ValueError if the ledger does not reach that far."""
+        self.participant.prune(offset)
+
+    def reset(self) -> None:
+        """Be a rebuilt participant, whose offsets begin low again."""
+        self.participant.reset()
+
+    def totals(
+        self, after: int, until: int, shape: Shape = Shape.ACS_DELTA, parties: Collection[str] | None = None
+    ) -> Totals:
+        """What there is between two offsets, the first of which is excluded: for some parties, or for all."""
+        return totals(self.participant, after, until, shape, parties)
 
     async def _change_fault(self, fault: Fault | None) -> None:
         self.participant.frozen_at = self.world.now() if isinstance(fault, Frozen) else None

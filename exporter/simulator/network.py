@@ -31,10 +31,11 @@ class NodeSpec:
     dialect: Dialect = Dialect.V0_9
     port: int = 0
     token: str | None = None
-    # For ledgers only: how many parties they know, and whether the token is an administrator's.
+    # For ledgers only: how many parties they know, whether the token is an administrator's, and how long a list may be.
     left_synchronizer: bool = False
     parties: int = 30
     is_admin: bool = True
+    list_limit: int = 200
     # For scans only: how many requests one client may send.
     most_per_second: float | None = None
 
@@ -56,6 +57,7 @@ class NodeSpec:
                     left_synchronizer=self.left_synchronizer,
                     parties=self.parties,
                     is_admin=self.is_admin,
+                    list_limit=self.list_limit,
                 )
 
 

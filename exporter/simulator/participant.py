@@ -5,22 +5,14 @@ Nothing runs in the background and nothing is stored, so it costs the same after
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
-from random import Random
 
+from exporter.simulator.contents import Act, Contents
 from exporter.simulator.facts import fingerprint
+from exporter.simulator.ledger_events import BLOCK_OFFSETS, BLOCK_SECONDS, Event, draw_block
 from exporter.simulator.world import World
 
 # An event is indexed a little after the synchronizer gave it its record time.
 INDEXING_SECONDS = 0.2
-
-# Events come in blocks, each of which takes as many offsets and as long as any other: so division finds the block of an
-# offset or of a time, and within a block events may fall as they like.
-BLOCK_OFFSETS = 50
-BLOCK_SECONDS = 10.0
-LONGEST_GAP = 4
-TRANSACTION_SHARE = 0.2
 
 FIRST_END = 184_000
 FIRST_PRUNED = 90_000
@@ -29,28 +21,6 @@ PRUNING_STEP = 5_000
 KEPT_OFFSETS = 20_000
 
 OLD_SYNCHRONIZER_SECONDS = 90 * 86_400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """A transaction that created a contract of `party`; without a party, an event that no stream shows."""
-
-    offset: int
-    record_time: float
-    party: str | None
-
-
-@lru_cache(maxsize=1024)
-def draw_block(seed: str, number: int) -> tuple[tuple[int, float, float], ...]:
-    """Each event's offset and time, counted from the block's start, and a number below 1 that says what it is."""
-    random = Random(f"{seed}/{number}")  # noqa: S311 - a pretence, not a secret
-    offsets = [0]
-    while offsets[-1] < BLOCK_OFFSETS:
-        offsets.append(min(offsets[-1] + random.randint(1, LONGEST_GAP), BLOCK_OFFSETS))
-    spacing = BLOCK_SECONDS / (len(offsets) - 1)
-    return tuple(
-        (offset, (place + random.random()) * spacing, random.random()) for place, offset in enumerate(offsets[1:])
-    )
 
 
 class Participant:
@@ -63,16 +33,22 @@ class Participant:
         self.left_synchronizer = left_synchronizer
         self.frozen_at: float | None = None
         self.restarted_at: float | None = None
+        self.first_end = FIRST_END
+        self._began = world.began
+        self._first_pruned = FIRST_PRUNED
+        self._pruned_by_hand = 0
+        self._resets = 0
+        self.contents = Contents(self.seed, self.parties, self._block)
 
     def end(self) -> Event:
-        """The newest event indexed."""
+        """The newest event indexed; at offset 0 there is none."""
         return self._newest(self._now())
 
     def pruned(self) -> int:
-        """The last offset pruned, which in steps comes as near to the end as KEPT_OFFSETS."""
-        steps = math.floor((self._now() - self.world.began) / PRUNING_SECONDS)
-        end_then = self._newest(self.world.began + steps * PRUNING_SECONDS).offset
-        return min(FIRST_PRUNED + steps * PRUNING_STEP, end_then - KEPT_OFFSETS)
+        """The last offset pruned: by hand, or in steps that come as near to the end as KEPT_OFFSETS."""
+        steps = math.floor((self._now() - self._began) / PRUNING_SECONDS)
+        end_then = self._newest(self._began + steps * PRUNING_SECONDS).offset
+        return max(self._pruned_by_hand, min(self._first_pruned + steps * PRUNING_STEP, end_then - KEPT_OFFSETS))
 
     def checkpoint(self) -> Event | None:
         """The event of the cached checkpoint: the newest at the last tick.
@@ -85,45 +61,62 @@ class Participant:
         event = self._newest(min(tick, self._now()))
         if self.restarted_at is not None and event.record_time + INDEXING_SECONDS <= self.restarted_at:
             return None
-        return event
+        return event if event.offset else None
 
     def between(self, after: int, until: int) -> Iterator[Event]:
         """Events in order of their offsets, `after` excluded and `until` included."""
         for number in range(self._block_of(after + 1), self._block_of(until) + 1):
             yield from (event for event in self._block(number) if after < event.offset <= until)
 
+    def acts(self, event: Event) -> tuple[Act, ...]:
+        """What happened in the transaction at an event."""
+        return self.contents.transaction(event, self._block_of(event.offset))
+
     def synchronizer_times(self, event: Event) -> list[tuple[str, float]]:
         """The synchronizers ever connected, with the newest record time indexed from each."""
-        times = [(self.world.synchronizer, event.record_time)]
-        if self.left_synchronizer:
+        times = [(self.world.synchronizer, event.record_time)] if event.offset else []
+        if self.left_synchronizer and not self._resets:
             times.append((self.world.old_synchronizer, self.world.began - OLD_SYNCHRONIZER_SECONDS))
         return times
 
     def restart(self) -> None:
         self.restarted_at = self.world.now()
 
+    def prune(self, offset: int) -> None:
+        """Forget what is up to an offset, unless more has been forgotten before."""
+        end = self.end().offset
+        if not 0 < offset <= end:
+            raise ValueError(f"It can be pruned up to an offset from 1 to its end, which is {end}.")
+        self._pruned_by_hand = max(self._pruned_by_hand, offset)
+
+    def reset(self) -> None:
+        """Be rebuilt: the same participant with the same parties, and a ledger that is empty and begins anew."""
+        self.restart()
+        self._began = self.world.now()
+        if self.frozen_at is not None:
+            self.frozen_at = self._began
+        self._resets += 1
+        self.first_end = self._first_pruned = self._pruned_by_hand = 0
+        self.contents = Contents(f"{self.seed}/{self._resets}", self.parties, self._block)
+
     def _now(self) -> float:
         return self.world.now() if self.frozen_at is None else self.frozen_at
 
     def _newest(self, at: float) -> Event:
-        number = math.floor((at - INDEXING_SECONDS - self.world.began) / BLOCK_SECONDS)
-        indexed = [event for event in self._block(number) if event.record_time + INDEXING_SECONDS <= at]
-        return indexed[-1] if indexed else self._block(number - 1)[-1]
+        number = math.floor((at - INDEXING_SECONDS - self._began) / BLOCK_SECONDS)
+        events = self._block(number - 1) + self._block(number)
+        indexed = [event for event in events if event.record_time + INDEXING_SECONDS <= at]
+        return indexed[-1] if indexed else Event(0, self._began)
 
     def _block(self, number: int) -> list[Event]:
-        """Block 0 starts when the world began, at FIRST_END; those before it are the history."""
-        start = self.world.began + number * BLOCK_SECONDS
-        first = FIRST_END + number * BLOCK_OFFSETS
+        """Block 0 starts when the ledger began to be watched, at its first end; those before it are the history."""
+        start = self._began + number * BLOCK_SECONDS
+        first = self.first_end + number * BLOCK_OFFSETS
         return [
-            Event(first + offset, round(start + seconds, 6), self._party(kind))
-            for offset, seconds, kind in draw_block(self.seed, number)
+            Event(first + offset, round(start + seconds, 6), sort)
+            for offset, seconds, sort in draw_block(self.contents.seed, number)
+            if first + offset > 0
         ]
 
-    def _party(self, kind: float) -> str | None:
-        if kind >= TRANSACTION_SHARE:
-            return None
-        return self.parties[int(kind / TRANSACTION_SHARE * len(self.parties))]
-
-    @staticmethod
-    def _block_of(offset: int) -> int:
-        return (offset - 1 - FIRST_END) // BLOCK_OFFSETS
+    def _block_of(self, offset: int) -> int:
+        return (offset - 1 - self.first_end) // BLOCK_OFFSETS

@@ -1,31 +1,24 @@
 """What a caller of /v2/updates asks for, and what is wrong with it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from exporter.simulator.canton_error import CantonError, invalid_argument
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.ledger_request import Query, read_body, read_field, read_query, require, undecodable
-from exporter.simulator.participant import Event
+from exporter.simulator.ledger_request import (
+    Query,
+    page_size,
+    read_body,
+    read_field,
+    read_page_token,
+    read_query,
+    require,
+)
+from exporter.simulator.participant import Participant
+from exporter.simulator.update_format import UpdateFormat, read_format, read_update_format
 
-LIST_LIMIT = 200
 IDLE_MILLISECONDS = 500
-UNSPECIFIED = "TRANSACTION_SHAPE_UNSPECIFIED"
-SHAPES = (UNSPECIFIED, "TRANSACTION_SHAPE_ACS_DELTA", "TRANSACTION_SHAPE_LEDGER_EFFECTS")
-
-
-@dataclass(frozen=True)
-class Parties:
-    """Whose contracts a stream shows."""
-
-    named: frozenset[str] = frozenset()
-    everybody: bool = False
-
-    def __bool__(self) -> bool:
-        return self.everybody or bool(self.named)
-
-    def include(self, event: Event) -> bool:
-        return event.party is not None and (self.everybody or event.party in self.named)
+ON_A_PAGE = 100
+MOST_ON_A_PAGE = 2000
 
 
 @dataclass(frozen=True)
@@ -33,69 +26,70 @@ class UpdatesRequest:
     begin: int
     end: int | None
     descending: bool
-    parties: Parties
+    format: UpdateFormat
     rows: int
     idle_seconds: float
 
 
-def read_request(query: Query, content: bytes, dialect: Dialect) -> UpdatesRequest:
-    limit = read_query(query, "limit")
-    idle = read_query(query, "stream_idle_timeout_ms")
+def read_request(query: Query, content: bytes, dialect: Dialect, list_limit: int) -> UpdatesRequest:
+    rows, idle_seconds = read_limits(query, list_limit)
     body = read_body(content)
     begin = require(read_field(body, "beginExclusive", int), "beginExclusive")
     end = read_field(body, "endInclusive", int)
     descending = bool(read_field(body, "descendingOrder", bool)) and dialect.knows_descending_order
-    parties = read_parties(body, dialect)
-    if begin < 0:
-        raise CantonError(400, "NEGATIVE_OFFSET", f"Offset {begin} is negative.", category=8, grpc=3)
+    shown = read_format(body, dialect)
+    check_not_negative(begin)
     if descending and end is None:
         raise invalid_argument("descending_order needs end_inclusive.")
+    return UpdatesRequest(begin, end, descending, shown, rows, idle_seconds)
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    begin: int
+    end: int
+    descending: bool
+    format: UpdateFormat
+    size: int
+    left: tuple[int, int]  # of the range, what is on this page and those that follow
+
+
+def read_page_request(content: bytes, dialect: Dialect, participant: Participant) -> PageRequest:
+    """A page is of the whole ledger unless told; that of a token is of the range of the page before."""
+    body = read_body(content)
+    begin = read_field(body, "beginOffsetExclusive", int)
+    end = read_field(body, "endOffsetInclusive", int)
+    descending = bool(read_field(body, "descendingOrder", bool))
+    shown = read_update_format(require(read_field(body, "updateFormat", dict), "updateFormat"), dialect)
+    size = page_size(read_field(body, "maxPageSize", int), MOST_ON_A_PAGE, ON_A_PAGE)
+    token = read_page_token(read_field(body, "pageToken", str), parts=3)
+    if token is not None:
+        begin, end, reached = token
+        left = (begin, reached) if descending else (reached, end)
+    else:
+        begin = participant.pruned() if begin is None else begin
+        end = participant.end().offset if end is None else end
+        left = (begin, end)
+    check_not_negative(begin)
+    return PageRequest(begin, end, descending, shown, size, left)
+
+
+def read_limits(query: Query, list_limit: int) -> tuple[int, float]:
+    """How many rows are taken, and for how many seconds an idle stream is waited for."""
+    limit = read_query(query, "limit")
+    idle = read_query(query, "stream_idle_timeout_ms")
     # A limit above the list limit is no limit: one row too many is taken, by which the answer is seen to be too large.
-    rows = LIST_LIMIT + 1 if limit is None else min(limit, LIST_LIMIT + 1)
-    return UpdatesRequest(begin, end, descending, parties, rows, (IDLE_MILLISECONDS if idle is None else idle) / 1000)
+    rows = list_limit + 1 if limit is None else min(limit, list_limit + 1)
+    return rows, (IDLE_MILLISECONDS if idle is None else idle) / 1000
 
 
-def read_parties(body: dict[str, Any], dialect: Dialect) -> Parties:
-    """Whose contracts to show, by the update format or by the legacy fields in its place."""
-    update_format = read_field(body, "updateFormat", dict)
-    legacy = read_field(body, "filter", dict)
-    verbose = read_field(body, "verbose", bool)
-    if dialect.legacy_is_disabled and (legacy is not None or verbose is not None):
-        cause = "The fields filter and verbose are deprecated and disabled. Use update_format."
-        raise CantonError(400, "DEPRECATED_API_DISABLED", cause, category=9, grpc=9)
-    if update_format is None:
-        # The document derives a format even from no filter at all: one that shows nothing.
-        if legacy is None and dialect.is_network:
-            raise invalid_argument("Either filter or update_format is required.")
-        return read_filters(legacy, dialect)
-    # On the network a verbose of false is the same as none.
-    if legacy is not None or verbose or (verbose is not None and not dialect.is_network):
-        raise invalid_argument("Filter and verbose exclude update_format.")
-    return read_update_format(update_format, dialect)
+def check_not_negative(offset: int) -> None:
+    if offset < 0:
+        raise CantonError(400, "NEGATIVE_OFFSET", f"Offset {offset} is negative.", category=8, grpc=3)
 
 
-def read_update_format(of: dict[str, Any], dialect: Dialect) -> Parties:
-    """Reassignments and topology events may be asked for, but this network has none."""
-    for name in ("includeReassignments", "includeTopologyEvents"):
-        read_field(of, name, dict)
-    transactions = read_field(of, "includeTransactions", dict)
-    if transactions is None:
-        return Parties()
-    event_format = read_field(transactions, "eventFormat", dict)
-    shape = read_field(transactions, "transactionShape", str)
-    if event_format is None or shape not in SHAPES:
-        raise undecodable("body", "Missing or unknown value in 'includeTransactions'")
-    if shape == UNSPECIFIED:
-        raise CantonError(400, "MISSING_FIELD", "Missing mandatory field: transaction_shape", category=8, grpc=3)
-    return read_filters(event_format, dialect)
-
-
-def read_filters(of: dict[str, Any] | None, dialect: Dialect) -> Parties:
-    """Filters count by party only: a filter by template shows all contracts of its party."""
-    if of is None:
-        return Parties()
-    by_party = read_field(of, "filtersByParty", dict) or {}
-    everybody = read_field(of, "filtersForAnyParty", dict) is not None
-    if not by_party and not everybody and dialect.is_network:
-        raise invalid_argument("filtersByParty and filtersForAnyParty cannot be empty simultaneously.")
-    return Parties(frozenset(by_party), everybody)
+def check_length(found: int, list_limit: int) -> None:
+    if found > list_limit:
+        cause = f"The number of matching elements ({found}) is greater than the node limit ({list_limit})."
+        code = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED"
+        raise CantonError(413, code, cause, category=2, grpc=10, retry="1 second")

@@ -125,7 +125,7 @@ async def test_a_bounded_call_may_ask_for_descending_order_since_canton_3_5(
     assert descending == (ascending[::-1] if is_known else ascending)
 
 
-async def test_a_transaction_shows_a_created_event_of_its_party(network: Network, client: Client) -> None:
+async def test_a_transaction_shows_the_events_of_a_party(network: Network, client: Client) -> None:
     node = ledger(network)
     end, alice = node.participant.end().offset, node.participant.parties[0]
     body = {
@@ -137,9 +137,9 @@ async def test_a_transaction_shows_a_created_event_of_its_party(network: Network
     assert answer.json
     for element in answer.json:
         transaction = element["update"]["Transaction"]["value"]
-        [event] = transaction["events"]
-        assert event["CreatedEvent"]["witnessParties"] == [alice]
-        assert event["CreatedEvent"]["offset"] == transaction["offset"]
+        events = [value for event in transaction["events"] for value in event.values()]
+        assert all(event["witnessParties"] == [alice] for event in events)
+        assert {event["offset"] for event in events} == {transaction["offset"]}
         assert transaction["synchronizerId"] == network.world.synchronizer
         assert transaction["traceContext"] is None
 
