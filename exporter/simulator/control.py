@@ -5,8 +5,8 @@ from typing import Any
 
 from aiohttp import web
 
-from exporter.simulator.control_splice import splice_routes
 from exporter.simulator.control_ledger import ledger_routes
+from exporter.simulator.control_splice import splice_routes
 from exporter.simulator.control_world import read_json, world_routes
 from exporter.simulator.faults import read_fault, show_fault
 from exporter.simulator.node import Node

@@ -58,6 +58,11 @@ class Dialect(StrEnum):
         return self in (Dialect.V0_6, Dialect.V0_7_5, Dialect.V0_9)
 
     @property
+    def posts_acs_pages(self) -> bool:
+        """Pages of a ledger's active contracts are asked for by POST; where they are not, by GET alone."""
+        return self not in (Dialect.V0_5, Dialect.V0_6)
+
+    @property
     def knows_descending_order(self) -> bool:
         return self is not Dialect.V0_5
 

@@ -9,6 +9,7 @@ from exporter.simulator.contents import Act, Contract, Deed
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.event_format import EventFormat
 from exporter.simulator.facts import moment
+from exporter.simulator.reassignments import Reassignment
 from exporter.simulator.update_format import Shape
 
 EventJson = dict[str, Any]
@@ -101,6 +102,26 @@ def created_json(
     if dialect is not Dialect.V0_5:
         created["contractKeyHash"] = None
     return created
+
+
+def assigned_json(moved: Reassignment, created: dict[str, Any]) -> dict[str, Any]:
+    return {**way_json(moved), "createdEvent": created}
+
+
+def unassigned_json(moved: Reassignment, offset: int, seen_by: list[str]) -> dict[str, Any]:
+    used = used_json(moved.contract, 0, offset, seen_by)
+    del used["implementedInterfaces"]
+    return {**way_json(moved), **used, "assignmentExclusivity": None}
+
+
+def way_json(moved: Reassignment) -> dict[str, Any]:
+    return {
+        "source": moved.source,
+        "target": moved.target,
+        "reassignmentId": moved.id,
+        "submitter": moved.contract.signatory,
+        "reassignmentCounter": moved.counter,
+    }
 
 
 def view_json(contract: Contract, interface: str, dialect: Dialect) -> dict[str, Any]:

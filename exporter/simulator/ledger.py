@@ -1,10 +1,15 @@
 """A ledger: the JSON Ledger API of one participant."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 
 from aiohttp import web
 
+from exporter.simulator.active import Active
+from exporter.simulator.active_contracts import ActiveQuestions
 from exporter.simulator.canton_error import CantonError, error_of
+from exporter.simulator.completions import CompletionQuestions, completed
+from exporter.simulator.contents import USERS
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Fault, Frozen
 from exporter.simulator.ledger_request import Question
@@ -38,6 +43,7 @@ class LedgerNode(Node):
         parties: int,
         is_admin: bool,
         list_limit: int,
+        active_contracts: int,
     ) -> None:
         super().__init__(name, world, dialect, port, token)
         self.participant = Participant(world, name, left_synchronizer=left_synchronizer)
@@ -45,6 +51,10 @@ class LedgerNode(Node):
         self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
         self.packages = PackageQuestions(self.vetting, dialect)
         self.updates = UpdateQuestions(self.participant, dialect, list_limit)
+        token_user = USERS[0] if token else None
+        self.completions = CompletionQuestions(self.participant, dialect, list_limit, token_user)
+        self._active = Active(self.participant, active_contracts)
+        self.active_contracts = ActiveQuestions(self.participant, self._active, dialect, list_limit)
 
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
@@ -54,7 +64,7 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/ledger-end", self.ledger_end)
         yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
-        for part in (self.packages, self.parties, self.updates):
+        for part in (self.packages, self.parties, self.updates, self.completions, self.active_contracts):
             yield from (self._operation(question) for question in part.questions())
 
     def _operation(self, question: Question) -> Operation:
@@ -125,6 +135,16 @@ class LedgerNode(Node):
     ) -> Totals:
         """What there is between two offsets, the first of which is excluded: for some parties, or for all."""
         return totals(self.participant, after, until, shape, parties)
+
+    def completed(
+        self, after: int, until: int, user: str | None = None, parties: Collection[str] | None = None
+    ) -> Counter[int]:
+        """How many commands ended between two offsets, by their gRPC codes."""
+        return completed(self.participant, after, until, user, parties)
+
+    def active(self, offset: int, parties: Collection[str] | None = None) -> Counter[tuple[str, str]]:
+        """How many contracts there are at an offset, by the kind of their entries and by template."""
+        return self._active.totals(offset, parties)
 
     async def _change_fault(self, fault: Fault | None) -> None:
         self.participant.frozen_at = self.world.now() if isinstance(fault, Frozen) else None

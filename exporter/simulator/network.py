@@ -31,11 +31,13 @@ class NodeSpec:
     dialect: Dialect = Dialect.V0_9
     port: int = 0
     token: str | None = None
-    # For ledgers only: how many parties they know, whether the token is an administrator's, and how long a list may be.
+    # For ledgers only: how many parties they know, whether the token is an administrator's, how long a list may be, and
+    # how many contracts are active.
     left_synchronizer: bool = False
     parties: int = 30
     is_admin: bool = True
     list_limit: int = 200
+    active_contracts: int = 300
     # For scans only: how many requests one client may send.
     most_per_second: float | None = None
 
@@ -58,6 +60,7 @@ class NodeSpec:
                     parties=self.parties,
                     is_admin=self.is_admin,
                     list_limit=self.list_limit,
+                    active_contracts=self.active_contracts,
                 )
 
 

@@ -34,7 +34,7 @@ class Participant:
         self.frozen_at: float | None = None
         self.restarted_at: float | None = None
         self.first_end = FIRST_END
-        self._began = world.began
+        self.began = world.began
         self._first_pruned = FIRST_PRUNED
         self._pruned_by_hand = 0
         self._resets = 0
@@ -46,8 +46,8 @@ class Participant:
 
     def pruned(self) -> int:
         """The last offset pruned: by hand, or in steps that come as near to the end as KEPT_OFFSETS."""
-        steps = math.floor((self._now() - self._began) / PRUNING_SECONDS)
-        end_then = self._newest(self._began + steps * PRUNING_SECONDS).offset
+        steps = math.floor((self._now() - self.began) / PRUNING_SECONDS)
+        end_then = self._newest(self.began + steps * PRUNING_SECONDS).offset
         return max(self._pruned_by_hand, min(self._first_pruned + steps * PRUNING_STEP, end_then - KEPT_OFFSETS))
 
     def checkpoint(self) -> Event | None:
@@ -92,9 +92,9 @@ class Participant:
     def reset(self) -> None:
         """Be rebuilt: the same participant with the same parties, and a ledger that is empty and begins anew."""
         self.restart()
-        self._began = self.world.now()
+        self.began = self.world.now()
         if self.frozen_at is not None:
-            self.frozen_at = self._began
+            self.frozen_at = self.began
         self._resets += 1
         self.first_end = self._first_pruned = self._pruned_by_hand = 0
         self.contents = Contents(f"{self.seed}/{self._resets}", self.parties, self._block)
@@ -103,14 +103,14 @@ class Participant:
         return self.world.now() if self.frozen_at is None else self.frozen_at
 
     def _newest(self, at: float) -> Event:
-        number = math.floor((at - INDEXING_SECONDS - self._began) / BLOCK_SECONDS)
+        number = math.floor((at - INDEXING_SECONDS - self.began) / BLOCK_SECONDS)
         events = self._block(number - 1) + self._block(number)
         indexed = [event for event in events if event.record_time + INDEXING_SECONDS <= at]
-        return indexed[-1] if indexed else Event(0, self._began)
+        return indexed[-1] if indexed else Event(0, self.began)
 
     def _block(self, number: int) -> list[Event]:
         """Block 0 starts when the ledger began to be watched, at its first end; those before it are the history."""
-        start = self._began + number * BLOCK_SECONDS
+        start = self.began + number * BLOCK_SECONDS
         first = self.first_end + number * BLOCK_OFFSETS
         return [
             Event(first + offset, round(start + seconds, 6), sort)

@@ -5,7 +5,7 @@ from typing import Any
 from exporter.simulator.contents import Submission
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.event_format import EventFormat
-from exporter.simulator.events_json import created_json, event_json, used_json
+from exporter.simulator.events_json import assigned_json, created_json, event_json, unassigned_json
 from exporter.simulator.facts import moment
 from exporter.simulator.ledger_events import Event, Sort
 from exporter.simulator.participant import Participant
@@ -73,20 +73,11 @@ class Updates:
         seen_by = asked.seen_by(contract.stakeholders, contract.template)
         if not seen_by:
             return None
-        way = {
-            "source": moved.source,
-            "target": moved.target,
-            "reassignmentId": moved.id,
-            "submitter": contract.signatory,
-            "reassignmentCounter": moved.counter,
-        }
         if moved.is_assigned:
             created = created_json(contract, 0, seen_by, asked, self._dialect)
-            shown: dict[str, Any] = {"JsAssignmentEvent": {**way, "createdEvent": created}}
+            shown: dict[str, Any] = {"JsAssignmentEvent": assigned_json(moved, created)}
         else:
-            used = used_json(contract, 0, event.offset, seen_by)
-            del used["implementedInterfaces"]
-            shown = {"JsUnassignedEvent": {"value": {**way, **used, "assignmentExclusivity": None}}}
+            shown = {"JsUnassignedEvent": {"value": unassigned_json(moved, event.offset, seen_by)}}
         return {**self._update(event), **self._submitted(event, asked), "events": [shown]}
 
     def _topology(self, event: Event, asked: frozenset[str]) -> dict[str, Any] | None:
