@@ -15,6 +15,7 @@ from aiohttp import web
 from apscheduler.events import EVENT_JOB_SUBMITTED, JobSubmissionEvent
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
+from benchmarks.counting import counting
 from exporter.budget import Budgets
 from exporter.cli import raise_file_limit
 from exporter.clock import Clock
@@ -222,6 +223,7 @@ def main() -> None:
     rendering()
     for measure in (stalling, scraping, fleeting):
         asyncio.run(measure())
+    counting(row)
     starting()
 
 
