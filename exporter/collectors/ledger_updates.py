@@ -1,0 +1,200 @@
+"""What happens on a participant's ledger: its update stream, followed from run to run and counted.
+
+Asks: GET /v2/state/ledger-end and /v2/state/latest-pruned-offsets; POST /v2/updates, span after span.
+Needs: a token that may read as the parties, or as any party.
+Costs: two small requests a run, and one for every 200 updates. It begins at the ledger's end; what happens while the
+exporter does not run is not counted.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from exporter.answers import Int64, Moment, Struct
+from exporter.api import Node
+from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.errors import TooLarge
+from exporter.following import Position, check_order, follow, go_on
+from exporter.ledger import Event, Seen
+from exporter.metric import Metric
+from exporter.settings import Kind
+
+SOURCE = "POST /v2/updates"
+UPDATES = Metric("canton_ledger_updates_total", "Updates seen.", ("kind",), source=SOURCE)
+EVENTS = Metric(
+    "canton_ledger_events_total",
+    "Events seen: created, archived, exercised, assigned or unassigned.",
+    ("kind", "template"),
+    source=SOURCE,
+)
+COST = Metric("canton_ledger_traffic_cost_total", "The traffic this participant paid for updates seen.", source=SOURCE)
+GAPS = Metric(
+    "canton_ledger_updates_gaps_total",
+    "Gaps in what was seen: pruned before it was read, or the ledger reset.",
+    ("reason",),
+    source=SOURCE,
+)
+OFFSET = Metric("canton_ledger_updates_offset", "Up to where the stream was read.", source=SOURCE)
+TIMESTAMP = Metric("canton_ledger_updates_timestamp_seconds", "The newest update's record time.", source=SOURCE)
+
+KINDS = ("transaction", "reassignment", "topology_transaction")
+MOST_TEMPLATES = 10_000
+
+
+class Options(Seen):
+    shape: Literal["acs_delta", "ledger_effects"] = "acs_delta"
+    """Which events of a transaction to see: contracts created and archived, or created and choices exercised."""
+
+    def update_format(self) -> dict[str, Any]:
+        """Return the API's UpdateFormat: everything that happens to these parties and templates."""
+        events = self.event_format()
+        shape = f"TRANSACTION_SHAPE_{self.shape.upper()}"
+        parties = {"parties": self.parties} if self.parties else {}
+        return {
+            "includeTransactions": {"eventFormat": events, "transactionShape": shape},
+            "includeReassignments": events,
+            "includeTopologyEvents": {"includeParticipantAuthorizationEvents": parties},
+        }
+
+
+class Update(Struct):
+    """What every kind of update says of itself."""
+
+    offset: Int64
+    record_time: Moment = msgspec.field(name="recordTime")
+    cost: Int64 | None = msgspec.field(name="paidTrafficCost", default=None)
+
+
+class TransactionEvent(Struct):
+    created: Event | None = msgspec.field(name="CreatedEvent", default=None)
+    archived: Event | None = msgspec.field(name="ArchivedEvent", default=None)
+    exercised: Event | None = msgspec.field(name="ExercisedEvent", default=None)
+
+
+class Transaction(Update):
+    events: tuple[TransactionEvent, ...] | None = None
+
+
+class Assignment(Struct):
+    created: Event = msgspec.field(name="createdEvent")
+
+
+class Unassigned(Struct):
+    value: Event
+
+
+class ReassignmentEvent(Struct):
+    assigned: Assignment | None = msgspec.field(name="JsAssignmentEvent", default=None)
+    unassigned: Unassigned | None = msgspec.field(name="JsUnassignedEvent", default=None)
+
+
+class Reassignment(Update):
+    events: tuple[ReassignmentEvent, ...] | None = None
+
+
+class TransactionValue(Struct):
+    value: Transaction
+
+
+class ReassignmentValue(Struct):
+    value: Reassignment
+
+
+class TopologyValue(Struct):
+    value: Update
+
+
+class Checkpoint(Struct):
+    offset: Int64
+
+
+class CheckpointValue(Struct):
+    value: Checkpoint
+
+
+class Wrapped(Struct):
+    """One of the kinds, or a checkpoint."""
+
+    checkpoint: CheckpointValue | None = msgspec.field(name="OffsetCheckpoint", default=None)
+    transaction: TransactionValue | None = msgspec.field(name="Transaction", default=None)
+    reassignment: ReassignmentValue | None = msgspec.field(name="Reassignment", default=None)
+    topology: TopologyValue | None = msgspec.field(name="TopologyTransaction", default=None)
+
+    @property
+    def kind_and_update(self) -> tuple[str, Update] | None:
+        for kind, wrapper in zip(KINDS, (self.transaction, self.reassignment, self.topology), strict=True):
+            if wrapper is not None:
+                return kind, wrapper.value
+        return None
+
+    def events(self) -> Iterator[tuple[str, Event]]:
+        for event in self.transaction.value.events or () if self.transaction else ():
+            kinds = {"created": event.created, "archived": event.archived, "exercised": event.exercised}
+            yield from ((kind, each) for kind, each in kinds.items() if each)
+        for moved in self.reassignment.value.events or () if self.reassignment else ():
+            if moved.assigned:
+                yield "assigned", moved.assigned.created
+            if moved.unassigned:
+                yield "unassigned", moved.unassigned.value
+
+
+class Element(Struct):
+    update: Wrapped
+
+
+class Totals:
+    """The counters, on from where the last good run left them; by metric and label values."""
+
+    def __init__(self, previous: Yielded) -> None:
+        self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter({(COST, ()): 0})
+        self.counts.update({(UPDATES, (kind,)): 0 for kind in KINDS})
+        self.counts.update({(GAPS, (reason,)): 0 for reason in ("pruned", "reset")})
+        self.counts.update({item[:2]: int(item.value) for item in previous.samples if item.metric.type == "counter"})
+        self.newest = max((sample.value for sample in previous.of(TIMESTAMP)), default=None)
+
+    def take(self, elements: Sequence[Wrapped]) -> None:
+        for element in elements:
+            for kind, event in element.events():
+                self.counts[(EVENTS, (kind, event.template))] += 1
+            if found := element.kind_and_update:
+                kind, update = found
+                self.counts[(UPDATES, (kind,))] += 1
+                self.counts[(COST, ())] += update.cost or 0
+                self.newest = max(update.record_time.timestamp(), self.newest or 0.0)
+        if len(self.counts) > MOST_TEMPLATES:
+            raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
+
+
+POSITION = Note[Position]()
+
+
+@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options, is_on=False)
+async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yields:
+    start = await go_on(node, previous.note(POSITION))
+    totals = Totals(previous)
+    if start.gap:
+        totals.counts[(GAPS, (start.gap,))] += 1
+        node.news.append(f"updates were missed up to offset {start.position.offset}: {start.gap}")
+
+    async def read(position: Position, upto: int) -> int:
+        body = {"beginExclusive": position.offset, "endInclusive": upto, "updateFormat": options.update_format()}
+        query = {"limit": str(position.limit)}
+        answer = await node.post("/v2/updates", tuple[Element, ...], body, query=query)
+        elements = [element.update for element in answer]
+        offsets = [found[1].offset for element in elements if (found := element.kind_and_update)]
+        check_order(offsets, position.offset, upto, SOURCE)
+        totals.take(elements)
+        if len(elements) < position.limit:
+            return upto
+        checkpoints = (element.checkpoint.value.offset for element in elements[-1:] if element.checkpoint)
+        return min(upto, max((*offsets, *checkpoints), default=position.offset))
+
+    position = await follow(node, start, read)
+    yield POSITION.of(position)
+    yield OFFSET.sample(position.offset)
+    if totals.newest is not None:
+        yield TIMESTAMP.sample(totals.newest)
+    for (metric, labels), count in totals.counts.items():
+        yield metric.sample(count, **dict(zip(metric.labels, labels, strict=True)))

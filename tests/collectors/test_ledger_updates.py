@@ -1,0 +1,229 @@
+"""ledger_updates: each update counted once, whatever the node, its limits and its history do between two runs."""
+
+from typing import Any
+
+import pytest
+
+from exporter.collectors.ledger_updates import ledger_updates
+from tests.conftest import Lines
+from tests.nodes import TestNode
+
+END = "/v2/state/ledger-end"
+PRUNED = "/v2/state/latest-pruned-offsets"
+WILDCARD = {"identifierFilter": {"WildcardFilter": {"value": {"includeCreatedEventBlob": False}}}}
+ANY_PARTY = {"filtersForAnyParty": {"cumulative": [WILDCARD]}, "verbose": False}
+TOO_MANY: dict[str, Any] = {
+    "status": 413,
+    "answers": {"code": "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED", "cause": "201 > 200"},
+}
+
+
+def format_of(events: dict[str, Any], parties: tuple[str, ...] = (), shape: str = "ACS_DELTA") -> dict[str, Any]:
+    return {
+        "includeTransactions": {"eventFormat": events, "transactionShape": f"TRANSACTION_SHAPE_{shape}"},
+        "includeReassignments": events,
+        "includeTopologyEvents": {"includeParticipantAuthorizationEvents": {"parties": [*parties]} if parties else {}},
+    }
+
+
+def at(node: TestNode, end: int, pruned: int = 0) -> None:
+    node.get(END, answers={"offset": end})
+    node.get(PRUNED, answers={"participantPrunedUpToInclusive": pruned})
+
+
+def tell(node: TestNode, begin: int, upto: int, *updates: Any, limit: int = 200, **answer: Any) -> None:
+    body = {"beginExclusive": begin, "endInclusive": upto, "updateFormat": format_of(ANY_PARTY)}
+    node.post(f"/v2/updates?limit={limit}", body, **(answer or {"answers": updates}))
+
+
+def event(kind: str, entity: str = "Asset") -> dict[str, Any]:
+    hostile = {"offset": 1, "CreatedEvent": {"templateId": "not:this:one"}}
+    return {kind: {"templateId": f"9f9f:Main:{entity}", "packageName": "demo-pkg", "createArgument": hostile}}
+
+
+def transaction(offset: int, *events: Any, cost: int | None = None, second: int = 0) -> Any:
+    value = {
+        "offset": offset,
+        "recordTime": f"2026-11-21T05:00:{second:02}Z",
+        "events": events,
+        "paidTrafficCost": cost,
+    }
+    return {"update": {"Transaction": {"value": value}}}
+
+
+def reassignment(offset: int) -> Any:
+    assigned = {"JsAssignmentEvent": {"source": "a", "createdEvent": event("x")["x"]}}
+    unassigned = {"JsUnassignedEvent": {"value": event("x", "Offer")["x"]}}
+    value = {"offset": offset, "recordTime": "2026-11-21T05:00:00Z", "events": [assigned, unassigned]}
+    return {"update": {"Reassignment": {"value": value}}}
+
+
+def topology(offset: int) -> Any:
+    value = {"offset": offset, "recordTime": "2026-11-21T05:00:00Z", "events": [{"event": {"Empty": {}}}]}
+    return {"update": {"TopologyTransaction": {"value": value}}}
+
+
+def checkpoint(offset: int) -> Any:
+    return {"update": {"OffsetCheckpoint": {"value": {"offset": offset, "synchronizerTimes": []}}}}
+
+
+def answer_well(node: TestNode) -> None:
+    at(node, 100)
+
+
+def counted(lines: list[str]) -> dict[str, float]:
+    """Return what is not 0, by its name without the common beginning and its label values."""
+    values = {line.partition(" ")[0].removeprefix("canton_ledger_"): float(line.split()[-1]) for line in lines}
+    return {name: value for name, value in values.items() if value}
+
+
+async def begun(node: TestNode, lines: Lines, end: int = 100) -> None:
+    at(node, end)
+    await lines(ledger_updates)
+
+
+async def test_begins_at_the_ledgers_end(node: TestNode, lines: Lines) -> None:
+    node.get(END, answers={"offset": 100})
+    assert await lines(ledger_updates) == [
+        "canton_ledger_updates_offset 100.0",
+        "canton_ledger_traffic_cost_total 0.0",
+        'canton_ledger_updates_total{kind="transaction"} 0.0',
+        'canton_ledger_updates_total{kind="reassignment"} 0.0',
+        'canton_ledger_updates_total{kind="topology_transaction"} 0.0',
+        'canton_ledger_updates_gaps_total{reason="pruned"} 0.0',
+        'canton_ledger_updates_gaps_total{reason="reset"} 0.0',
+    ]
+
+
+async def test_counts_what_happened_since(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    created = transaction(103, event("CreatedEvent"), event("ArchivedEvent", "Offer"), cost=500, second=3)
+    exercised = transaction(109, event("ExercisedEvent"), cost=7, second=2)
+    tell(node, 100, 120, created, checkpoint(105), exercised, reassignment(112), topology(120))
+    assert counted(await lines(ledger_updates)) == {
+        "updates_offset": 120,
+        "updates_timestamp_seconds": 1795237203,
+        'updates_total{kind="transaction"}': 2,
+        'updates_total{kind="reassignment"}': 1,
+        'updates_total{kind="topology_transaction"}': 1,
+        "traffic_cost_total": 507,
+        'events_total{kind="created",template="demo-pkg:Main:Asset"}': 1,
+        'events_total{kind="archived",template="demo-pkg:Main:Offer"}': 1,
+        'events_total{kind="exercised",template="demo-pkg:Main:Asset"}': 1,
+        'events_total{kind="assigned",template="demo-pkg:Main:Asset"}': 1,
+        'events_total{kind="unassigned",template="demo-pkg:Main:Offer"}': 1,
+    }
+
+
+async def test_counts_on_from_run_to_run_and_asks_nothing_where_nothing_happened(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 110)
+    tell(node, 100, 110, transaction(103))
+    first = await lines(ledger_updates)
+    assert await lines(ledger_updates) == first
+    at(node, 130)
+    tell(node, 110, 130, transaction(111), transaction(130))
+    assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 3
+
+
+async def test_a_span_with_more_than_one_answer_holds_is_read_on_from_the_last_update(
+    node: TestNode, lines: Lines
+) -> None:
+    await begun(node, lines)
+    at(node, 1000)
+    tell(node, 100, 1000, *(transaction(offset) for offset in range(101, 301)))
+    tell(node, 300, 1000, *(transaction(offset) for offset in range(302, 501)), checkpoint(500))
+    tell(node, 500, 1000, transaction(777))
+    shown = counted(await lines(ledger_updates))
+    assert (shown["updates_offset"], shown['updates_total{kind="transaction"}']) == (1000, 400)
+
+
+async def test_a_node_with_a_lower_limit_is_asked_for_less_from_then_on(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 500)
+    tell(node, 100, 500, **TOO_MANY)
+    tell(node, 100, 300, limit=100, **TOO_MANY)
+    tell(node, 100, 200, *(transaction(offset) for offset in range(101, 151)), limit=50)
+    tell(node, 150, 350, transaction(151), limit=50)
+    tell(node, 350, 500, transaction(400), limit=50)
+    assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 52
+    at(node, 600)
+    tell(node, 500, 600, transaction(555), limit=50)
+    assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 53
+
+
+async def test_a_node_that_finds_everything_too_much_fails(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 104)
+    tell(node, 100, 104, **TOO_MANY)
+    tell(node, 100, 102, limit=100, **TOO_MANY)
+    tell(node, 100, 101, limit=50, **TOO_MANY)
+    [line] = await lines(ledger_updates)
+    assert line.startswith("too_large: POST /v2/updates: 413")
+
+
+async def test_what_was_read_before_a_failure_counts_and_the_next_run_meets_it(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 400)
+    tell(node, 100, 400, *(transaction(offset) for offset in range(101, 301)))
+    tell(node, 300, 400, status=503, body=b"")
+    assert counted(await lines(ledger_updates))["updates_offset"] == 300
+    [line] = await lines(ledger_updates)
+    assert line == "refused: POST /v2/updates: 503"
+    tell(node, 300, 400, transaction(301))
+    shown = counted(await lines(ledger_updates))
+    assert (shown["updates_offset"], shown['updates_total{kind="transaction"}']) == (400, 201)
+
+
+@pytest.mark.parametrize("offsets", [(101, 101), (102, 101), (100,), (99,), (111,)])
+async def test_what_would_count_twice_is_malformed(node: TestNode, lines: Lines, offsets: tuple[int, ...]) -> None:
+    await begun(node, lines)
+    at(node, 110)
+    tell(node, 100, 110, *map(transaction, offsets))
+    [line] = await lines(ledger_updates)
+    assert line.startswith(f"malformed: POST /v2/updates: offset {offsets[-1]} where one from ")
+
+
+async def test_what_was_pruned_before_it_was_read_is_a_gap(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 300, pruned=200)
+    tell(node, 200, 300, transaction(250))
+    shown = counted(await lines(ledger_updates))
+    assert shown['updates_gaps_total{reason="pruned"}'] == 1
+    assert shown['updates_total{kind="transaction"}'] == 1
+    assert lines.run.news == ("updates were missed up to offset 200: pruned",)
+
+
+async def test_an_end_below_what_was_read_is_a_participant_rebuilt(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    node.get(END, answers={"offset": 40})
+    shown = counted(await lines(ledger_updates))
+    assert (shown["updates_offset"], shown['updates_gaps_total{reason="reset"}']) == (40, 1)
+    at(node, 50)
+    tell(node, 40, 50, transaction(44))
+    assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 1
+
+
+async def test_sees_what_it_was_asked_for(node: TestNode, lines: Lines) -> None:
+    at(node, 100)
+    options: dict[str, Any] = {"parties": ["a::12"], "templates": ["demo-pkg:Main:Asset"], "shape": "ledger_effects"}
+    await lines(ledger_updates, **options)
+    at(node, 110)
+    template = {"templateId": "#demo-pkg:Main:Asset", "includeCreatedEventBlob": False}
+    filters = {"cumulative": [{"identifierFilter": {"TemplateFilter": {"value": template}}}]}
+    wanted = format_of({"filtersByParty": {"a::12": filters}, "verbose": False}, ("a::12",), "LEDGER_EFFECTS")
+    body = {"beginExclusive": 100, "endInclusive": 110, "updateFormat": wanted}
+    node.post("/v2/updates?limit=200", body, answers=[])
+    assert counted(await lines(ledger_updates, **options)) == {"updates_offset": 110}
+
+
+async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
+    node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporter.collectors.ledger_updates.MOST_TEMPLATES", 10)
+    await begun(node, lines)
+    at(node, 101)
+    tell(node, 100, 101, transaction(101, *(event("CreatedEvent", f"E{number}") for number in range(10))))
+    [line] = await lines(ledger_updates)
+    assert line == "too_large: POST /v2/updates: more than 10 templates; name the ones to count"
