@@ -1,0 +1,104 @@
+"""What became of the commands that some parties submitted, followed from run to run and counted.
+
+Asks: GET /v2/state/ledger-end and /v2/state/latest-pruned-offsets; POST /v2/commands/completions.
+Needs: a token that may read as the parties, and is the user's whose commands are counted or names it.
+Costs: three small requests a run, and one for every 200 completions; the last waits a second. It begins at the ledger's
+end; what happens while the exporter does not run is not counted. From Canton 3.6 on the operation is off by default.
+"""
+
+from collections import Counter
+from typing import Annotated, Any
+
+import msgspec
+from pydantic import Field
+
+from exporter.answers import Int64, Struct
+from exporter.api import Node
+from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.errors import TooLarge
+from exporter.following import Position, check_order, follow, go_on
+from exporter.metric import Metric
+from exporter.scan import Name
+from exporter.settings import Kind, PartyId, Strict
+
+SOURCE = "POST /v2/commands/completions"
+COMPLETIONS = Metric(
+    "canton_ledger_completions_total",
+    "Completions seen, by gRPC status code; 0 is a command that was accepted.",
+    ("user", "code"),
+    source=SOURCE,
+)
+
+IDLE_SECONDS = 1.0
+MOST_SERIES = 10_000
+
+
+class Options(Strict):
+    parties: Annotated[list[PartyId], Field(min_length=1, max_length=1000)]
+    """Whose commands to count."""
+    user: str | None = Field(default=None, min_length=1)
+    """Which user's commands; by default those of the token's user."""
+
+
+class Status(Struct):
+    code: Int64 | None = None  # 0, accepted, may be left out
+
+
+class Completion(Struct):
+    offset: Int64
+    status: Status
+    user: Name | None = msgspec.field(name="userId", default=None)
+
+
+class CompletionValue(Struct):
+    value: Completion
+
+
+class Checkpoint(Struct):
+    offset: Int64
+
+
+class CheckpointValue(Struct):
+    value: Checkpoint
+
+
+class Response(Struct):
+    completion: CompletionValue | None = msgspec.field(name="Completion", default=None)
+    checkpoint: CheckpointValue | None = msgspec.field(name="OffsetCheckpoint", default=None)
+
+
+class Element(Struct):
+    response: Response = msgspec.field(name="completionResponse")
+
+
+POSITION = Note[Position]()
+
+
+@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options)
+async def ledger_completions(node: Node, options: Options, previous: Yielded) -> Yields:
+    start = await go_on(node, previous.note(POSITION))
+    if start.gap:
+        node.news.append(f"completions were missed up to offset {start.position.offset}: {start.gap}")
+    counts = Counter({(options.user, "0"): 0} if options.user else {})
+    counts.update({(sample.labels[0], sample.labels[1]): int(sample.value) for sample in previous.of(COMPLETIONS)})
+
+    async def read(position: Position, upto: int) -> int:
+        body: dict[str, Any] = {"parties": options.parties, "beginExclusive": position.offset}
+        if options.user is not None:
+            body["userId"] = options.user
+        query = {"limit": str(position.limit), "stream_idle_timeout_ms": str(round(IDLE_SECONDS * 1000))}
+        answer = await node.post("/v2/commands/completions", tuple[Element, ...], body, query=query)
+        completions = [each.response.completion.value for each in answer if each.response.completion]
+        check_order((each.offset for each in completions), position.offset, 2**63, SOURCE)
+        for each in completions:
+            counts[(each.user or options.user or "", str(each.status.code or 0))] += 1
+        if len(counts) > MOST_SERIES:
+            raise TooLarge(f"{SOURCE}: more than {MOST_SERIES} users and codes")
+        # The stream has no end: what is behind the last one, or the last checkpoint, comes with the next question.
+        checkpoints = (each.response.checkpoint.value.offset for each in answer if each.response.checkpoint)
+        return max((position.offset, *(each.offset for each in completions), *checkpoints))
+
+    position = await follow(node, start, read)
+    yield POSITION.of(position)
+    for (user, code), count in counts.items():
+        yield COMPLETIONS.sample(count, user=user, code=code)
