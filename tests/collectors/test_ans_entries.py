@@ -1,0 +1,128 @@
+"""ans_entries: whether parties have a name, and when it expires, told by a validator's proxy or by a scan."""
+
+from typing import Any
+
+import pytest
+
+from exporter.collectors.ans_entries import ans_entries
+from tests.conftest import Lines
+from tests.nodes import NO_ROUTE, TestNode
+
+ALICE, DSO = "alice::12", "DSO::12"
+OPTIONS: dict[str, Any] = {"parties": [ALICE]}
+BY_PARTY = "/v0/ans-entries/by-party/"
+PROXIED = "/v0/scan-proxy/ans-entries/by-party/"
+NONE = {"error": "No ans entry found for party: alice::12"}
+SHOWN = [
+    'canton_ans_entry_found{party="alice::12"} 1.0',
+    'canton_ans_entry_expiry_timestamp_seconds{name="alice.unverified.cns",party="alice::12"} 1.7952228e+09',
+]
+
+
+def entry(**fields: Any) -> dict[str, Any]:
+    said = {
+        "contract_id": "00an",
+        "user": ALICE,
+        "name": "alice.unverified.cns",
+        "url": "",
+        "description": "",
+        "expires_at": "2026-11-21T01:00:00Z",
+    }
+    return {"entry": said | fields}
+
+
+def path(party: str, begin: str = BY_PARTY) -> str:
+    return begin + party.replace(":", "%3A")
+
+
+def answer_well(node: TestNode) -> None:
+    node.get(path(ALICE), answers=entry())
+
+
+async def test_says_when_a_name_expires(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    assert await lines(ans_entries, **OPTIONS) == SHOWN
+
+
+async def test_asks_a_validator_by_the_path_of_its_proxy(node: TestNode, lines: Lines) -> None:
+    node.get(path(ALICE, PROXIED), answers=entry())
+    assert await lines(ans_entries, **OPTIONS, kind="validator") == SHOWN
+
+
+@pytest.mark.parametrize("kind", ["scan", "validator"])
+async def test_a_party_without_a_name_is_not_found(node: TestNode, lines: Lines, kind: str) -> None:
+    node.get(path(ALICE, PROXIED if kind == "validator" else BY_PARTY), status=404, answers=NONE)
+    assert await lines(ans_entries, **OPTIONS, kind=kind) == ['canton_ans_entry_found{party="alice::12"} 0.0']
+
+
+async def test_a_name_of_the_network_itself_never_expires(node: TestNode, lines: Lines) -> None:
+    said = entry(contract_id=None, user=DSO, name="dso.cns", expires_at=None)
+    for answer in (said, {"entry": {"user": DSO, "name": "dso.cns", "url": "", "description": ""}}):
+        node.get(path(DSO), answers=answer)
+        assert await lines(ans_entries, parties=[DSO]) == ['canton_ans_entry_found{party="DSO::12"} 1.0']
+
+
+async def test_parties_are_shown_in_the_order_they_are_listed_and_asked_of_once(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    node.get(path("bob::12"), status=404, answers=NONE)
+    shown = await lines(ans_entries, parties=["bob::12", ALICE, "bob::12", ALICE])
+    assert shown == ['canton_ans_entry_found{party="bob::12"} 0.0', *SHOWN]
+    assert len(node.requests) == 2
+
+
+async def test_a_party_may_have_any_characters(node: TestNode, lines: Lines) -> None:
+    node.get(BY_PARTY + "a%2F..%2Fb%3Fc%3A%3A12", status=404, answers=NONE)
+    shown = await lines(ans_entries, parties=["a/../b?c::12"])
+    assert shown == ['canton_ans_entry_found{party="a/../b?c::12"} 0.0']
+
+
+async def test_one_party_that_fails_fails_the_run(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    node.get(path("bob::12"), status=500, answers={"error": "An unexpected error occurred."})
+    node.lenient = True
+    [line] = await lines(ans_entries, parties=[ALICE, "bob::12"])
+    assert line == f"refused: GET {BY_PARTY}{{party}}: 500: An unexpected error occurred."
+
+
+@pytest.mark.parametrize("kind", ["scan", "validator"])
+@pytest.mark.parametrize("answer", [{"answers": NO_ROUTE}, {"body": b"Not Found"}], ids=["json", "text"])
+async def test_a_node_without_the_operation_is_unsupported(
+    node: TestNode, lines: Lines, kind: str, answer: dict[str, Any]
+) -> None:
+    node.get(path(ALICE, PROXIED if kind == "validator" else BY_PARTY), status=404, **answer)
+    [line] = await lines(ans_entries, **OPTIONS, kind=kind)
+    assert line.startswith("unsupported: GET /v0/")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {},
+        {"entry": None},
+        entry(name=None),
+        entry(name="x" * 2_101),
+        entry(expires_at="soon"),
+        entry(expires_at="2026-11-21T01:00:00"),
+        entry(expires_at=1_795_222_800),
+    ],
+    ids=lambda value: str(value)[:80],
+)
+async def test_an_entry_that_makes_no_sense_is_malformed(node: TestNode, lines: Lines, answer: Any) -> None:
+    node.get(path(ALICE), answers=answer)
+    [line] = await lines(ans_entries, **OPTIONS)
+    assert line.startswith(f"malformed: GET {BY_PARTY}{{party}}: not the documented answer: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({}, "parties"),
+        ({"parties": []}, "at least 1 item"),
+        ({"parties": [""]}, "at least 1 character"),
+        ({"parties": ["x" * 401]}, "at most 400 characters"),
+        ({"parties": [ALICE], "names": ["alice.cns"]}, "names"),
+    ],
+)
+async def test_refuses_what_names_no_party(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        await lines(ans_entries, **options)
