@@ -1,0 +1,85 @@
+"""How far a scan has followed the network, and which release it is.
+
+Asks: POST /v0/backfilling/migration-info, or from 0.9 on GET /v0/events/latest-record-time; GET /version; for the
+migration id GET /v0/migrations/last.
+Needs: nothing; a scan knows no tokens.
+Costs: three small requests a run, one more on releases before 0.6.8.
+"""
+
+from functools import partial
+
+from exporter.answers import Moment, Struct
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.errors import Unsupported
+from exporter.metric import Metric
+from exporter.scan import MIGRATION, MigrationOptions, Name, find_migration
+from exporter.settings import Kind
+
+RECORD_TIMESTAMP = Metric(
+    "canton_scan_record_timestamp_seconds",
+    "The newest record time the scan has ingested; synchronizer is empty where it does not say of which.",
+    ("synchronizer",),
+    source="POST /v0/backfilling/migration-info or GET /v0/events/latest-record-time",
+)
+INFO = Metric(
+    "canton_scan_info",
+    "The scan's release and the network's migration id, always 1; what it does not tell is empty.",
+    ("version", "migration_id"),
+    source="GET /version and /v0/migrations/last",
+)
+
+
+class Range(Struct):
+    synchronizer_id: Name
+    max: Moment
+
+
+class MigrationInfo(Struct):
+    record_time_range: tuple[Range, ...]
+
+
+class LatestRecordTime(Struct):
+    record_time: Moment
+
+
+class Version(Struct):
+    version: Name
+
+
+@collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=MigrationOptions)
+async def scan_status(node: Node, options: MigrationOptions, previous: Yielded) -> Yields:
+    migration_id = await node.if_there(
+        partial(find_migration, node, options.migration_id, previous.note(MIGRATION)),
+    )
+    version = await node.if_there(partial(node.get, "/version", Version))
+    times = await node.if_there(partial(record_times, node, migration_id))
+    if version is None and times is None:
+        raise Unsupported("the node tells neither its release nor how far it is")
+    if migration_id is not None:
+        yield MIGRATION.of(migration_id)
+    if version is not None:
+        known = "" if migration_id is None else str(migration_id)
+        yield INFO.sample(1, version=version.version, migration_id=known)
+    for synchronizer, time in (times or {}).items():
+        yield RECORD_TIMESTAMP.sample(time, synchronizer=synchronizer)
+
+
+async def record_times(node: Node, migration_id: int | None) -> dict[str, float]:
+    """Return the newest record time ingested from each synchronizer, in Unix seconds."""
+
+    async def of_migration() -> dict[str, float]:
+        if migration_id is None:
+            raise Unsupported("the migration id is not known")
+        body = {"migration_id": migration_id}
+        ranges = (await node.post("/v0/backfilling/migration-info", MigrationInfo, body)).record_time_range
+        newest: dict[str, float] = {}
+        for each in ranges:
+            time = each.max.timestamp()
+            newest[each.synchronizer_id] = max(time, newest.get(each.synchronizer_id, time))
+        return newest
+
+    async def of_events() -> dict[str, float]:
+        return {"": (await node.get("/v0/events/latest-record-time", LatestRecordTime)).record_time.timestamp()}
+
+    return await node.first(of_migration, of_events)
