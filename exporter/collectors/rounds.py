@@ -1,0 +1,31 @@
+"""Which mining rounds are open and issuing, and the price of the coin.
+
+Asks: POST /v0/open-and-issuing-mining-rounds of a scan or GET /v0/scan-proxy/open-and-issuing-mining-rounds of a
+validator.
+Needs: of a validator a token for its audience, without rights; of a scan nothing.
+Costs: one answer of some kB a run.
+"""
+
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.metric import Metric
+from exporter.rounds import newest_rounds
+from exporter.settings import Kind, Strict
+
+SOURCE = "POST /v0/open-and-issuing-mining-rounds or GET /v0/scan-proxy/open-and-issuing-mining-rounds"
+ROUND = Metric("canton_round", "The newest round in this state, open or issuing.", ("state",), source=SOURCE)
+OPENS = Metric(
+    "canton_round_opens_timestamp_seconds", "When the newest round in this state opens.", ("state",), source=SOURCE
+)
+PRICE = Metric("canton_coin_price_usd", "The price of a coin in the newest open round.", source=SOURCE)
+
+
+@collector(Kind.SCAN, Kind.VALIDATOR, interval=seconds(60), timeout=seconds(30))
+async def rounds(node: Node, options: Strict, previous: Yielded) -> Yields:
+    opened, issuing = await newest_rounds(node)
+    for state, each in (("open", opened), ("issuing", issuing)):
+        if each is not None:
+            yield ROUND.sample(int(each.round.number), state=state)
+            yield OPENS.sample(each.opens_at.timestamp(), state=state)
+    if opened is not None and opened.price is not None:
+        yield PRICE.sample(float(opened.price))
