@@ -1,0 +1,76 @@
+"""Which upgrade of the synchronizer is announced, when it freezes and when it comes, and how many there were.
+
+Asks: GET /v0/lsu and /v0/active-synchronizer-serial.
+Needs: nothing; a scan knows no tokens.
+Costs: two small requests a run.
+"""
+
+from functools import partial
+
+import msgspec
+
+from exporter.answers import Int64, Moment, Struct
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.errors import Refused, Unsupported
+from exporter.metric import Metric
+from exporter.scan import Name
+from exporter.settings import Kind, Strict
+
+UPGRADE = Metric(
+    "canton_synchronizer_upgrade_timestamp_seconds",
+    "When the announced upgrade comes; absent where none is announced.",
+    ("successor",),
+    source="GET /v0/lsu",
+)
+FREEZE = Metric(
+    "canton_synchronizer_freeze_timestamp_seconds",
+    "From when on the topology is frozen for the announced upgrade; absent where none is announced.",
+    ("successor",),
+    source="GET /v0/lsu",
+)
+SERIAL = Metric(
+    "canton_synchronizer_serial",
+    "The serial of the synchronizer in use; each upgrade raises it.",
+    source="GET /v0/active-synchronizer-serial",
+)
+
+
+class Upgrade(Struct):
+    successor: Name = msgspec.field(name="successorPhysicalSynchronizerId")
+    upgrade_time: Moment = msgspec.field(name="upgradeTime")
+    freeze_time: Moment | None = msgspec.field(name="topologyFreezeTime", default=None)
+
+
+class Announced(Struct):
+    lsu: Upgrade | None = None
+
+
+class Serial(Struct):
+    serial: Int64
+
+
+@collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1))
+async def synchronizer_upgrade(node: Node, options: Strict, previous: Yielded) -> Yields:
+    announced = await node.if_there(partial(node.get, "/v0/lsu", Announced))
+    serial = await node.if_there(partial(ask_serial, node))
+    if announced is None and serial is None:
+        raise Unsupported("the node has neither GET /v0/lsu nor GET /v0/active-synchronizer-serial")
+    if serial is not None:
+        yield SERIAL.sample(serial.serial)
+    if announced is not None and announced.lsu is not None:
+        successor = announced.lsu.successor
+        yield UPGRADE.sample(announced.lsu.upgrade_time.timestamp(), successor=successor)
+        if announced.lsu.freeze_time is not None:
+            yield FREEZE.sample(announced.lsu.freeze_time.timestamp(), successor=successor)
+
+
+async def ask_serial(node: Node) -> Serial | None:
+    """Return the serial; None where a scan answers 500, as some do that have none: that must hide no upgrade."""
+    try:
+        return await node.get("/v0/active-synchronizer-serial", Serial)
+    except Refused as error:
+        if error.status != 500:
+            raise
+        node.remarks.append(f"the scan does not tell the synchronizer's serial: {error}")
+        return None
