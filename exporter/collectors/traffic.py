@@ -1,0 +1,84 @@
+"""How much traffic a member of the synchronizer has bought, and how much of it is used up.
+
+Asks: GET /v0/domains/{domain_id}/members/{member_id}/traffic-status; for the synchronizer, where it is not configured,
+POST /v0/amulet-rules.
+Needs: nothing; a scan knows no tokens.
+Costs: a small request a run for each member, and once the rules.
+"""
+
+from typing import Annotated
+
+import msgspec
+from pydantic import Field
+
+from exporter.answers import Int64, Struct
+from exporter.api import Node
+from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.errors import Malformed
+from exporter.metric import Metric
+from exporter.scan import Name
+from exporter.settings import Kind, Strict
+
+SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
+LIMIT = Metric("canton_traffic_limit_bytes", "The extra traffic a member ever bought.", ("member",), source=SOURCE)
+CONSUMED = Metric("canton_traffic_consumed_bytes", "How much of it is consumed.", ("member",), source=SOURCE)
+
+MOST_BYTES = 2**22
+
+
+class Options(Strict):
+    members: Annotated[list[Annotated[str, Field(pattern=r"^[A-Z]{3}::[^:\s]+::[0-9a-f]+$")]], Field(min_length=1)]
+    """The members' ids, such as `PAR::participant::1220...`."""
+    synchronizer: str | None = Field(default=None, min_length=1)
+    """The synchronizer's id; by default that of the network's rules."""
+
+
+class Actual(Struct):
+    total_consumed: Int64
+    total_limit: Int64
+
+
+class Status(Struct):
+    actual: Actual
+
+
+class Answer(Struct):
+    status: Status = msgspec.field(name="traffic_status")
+
+
+class Update(Struct):
+    domain_id: Name | None = None
+
+
+class Rules(Struct):
+    update: Update = msgspec.field(name="amulet_rules_update")
+
+
+SYNCHRONIZER = Note[str]()
+
+
+@collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1), options=Options)
+async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
+    synchronizer = options.synchronizer or previous.note(SYNCHRONIZER) or await find_synchronizer(node)
+
+    async def ask(member: str) -> Answer | None:
+        route = "/v0/domains/{domain_id}/members/{member_id}/traffic-status"
+        return await node.find(route, Answer, domain_id=synchronizer, member_id=member)
+
+    answers = await node.of_each(options.members, ask)
+    if None not in answers.values():  # else it may be another by now
+        yield SYNCHRONIZER.of(synchronizer)
+    if unknown := [member for member, answer in answers.items() if answer is None]:
+        node.remarks.append(f"members that the synchronizer does not know: {', '.join(unknown)}")
+    for member, answer in answers.items():
+        if answer is None:
+            continue
+        yield LIMIT.sample(answer.status.actual.total_limit, member=member)
+        yield CONSUMED.sample(answer.status.actual.total_consumed, member=member)
+
+
+async def find_synchronizer(node: Node) -> str:
+    update = (await node.post("/v0/amulet-rules", Rules, {}, most_bytes=MOST_BYTES)).update
+    if not update.domain_id:
+        raise Malformed("POST /v0/amulet-rules: the rules are between two synchronizers; set the option synchronizer")
+    return update.domain_id

@@ -1,0 +1,138 @@
+"""traffic: what members bought and used up, of the synchronizer that is configured or in the network's rules."""
+
+from typing import Any
+
+import pytest
+
+from exporter.collectors.traffic import traffic
+from tests.conftest import Lines
+from tests.nodes import NO_ROUTE, TestNode
+
+P1, P2 = "PAR::p1::12ab", "PAR::p2::12ab"
+SYNCHRONIZER = "global-domain::12"
+OPTIONS: dict[str, Any] = {"members": [P1]}
+ROUTE = "/v0/domains/{domain_id}/members/{member_id}/traffic-status"
+RULES = "/v0/amulet-rules"
+NONE = {"error": "No traffic state found for member"}
+SHOWN = [
+    'canton_traffic_limit_bytes{member="PAR::p1::12ab"} 6e+06',
+    'canton_traffic_consumed_bytes{member="PAR::p1::12ab"} 1500.0',
+]
+
+
+def path(member: str = P1, synchronizer: str = SYNCHRONIZER) -> str:
+    return ROUTE.format(domain_id=synchronizer, member_id=member).replace(":", "%3A")
+
+
+def status(consumed: Any, limit: Any) -> dict[str, Any]:
+    actual = {"total_consumed": consumed, "total_limit": limit}
+    return {"traffic_status": {"actual": actual, "target": {"total_purchased": limit}}}
+
+
+def tell_rules(node: TestNode, domain_id: Any) -> None:
+    contract = {"contract_id": "00ar1", "template_id": "f00d:Splice.AmuletRules:AmuletRules", "payload": {}}
+    node.post(RULES, {}, answers={"amulet_rules_update": {"contract": contract, "domain_id": domain_id}})
+
+
+def answer_well(node: TestNode) -> None:
+    tell_rules(node, SYNCHRONIZER)
+    node.get(path(), answers=status(1500, 6_000_000))
+
+
+async def test_says_what_a_member_bought_and_used_up(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    for _ in range(2):
+        assert await lines(traffic, **OPTIONS) == SHOWN
+    assert len(node.requests) == 3, "the rules are asked for once"
+
+
+async def test_a_synchronizer_that_is_configured_is_not_asked_for(node: TestNode, lines: Lines) -> None:
+    node.get(path(synchronizer="app::34"), answers=status(1500, 6_000_000))
+    assert await lines(traffic, **OPTIONS, synchronizer="app::34") == SHOWN
+    assert len(node.requests) == 1
+
+
+async def test_a_member_that_never_bought_any_has_0(node: TestNode, lines: Lines) -> None:
+    node.get(path(), answers=status(0, 0))
+    assert await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER) == [
+        'canton_traffic_limit_bytes{member="PAR::p1::12ab"} 0.0',
+        'canton_traffic_consumed_bytes{member="PAR::p1::12ab"} 0.0',
+    ]
+
+
+async def test_members_are_asked_of_once_and_one_nobody_knows_hides_no_other(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    node.get(path(P2), status=404, answers=NONE)
+    assert await lines(traffic, members=[P2, P1, P2, P1]) == SHOWN
+    assert lines.run.remark == f"members that the synchronizer does not know: {P2}"
+    assert len(node.requests) == 3
+
+
+async def test_where_a_member_is_not_known_the_rules_are_asked_for_anew(node: TestNode, lines: Lines) -> None:
+    tell_rules(node, "old::12")
+    node.get(path(synchronizer="old::12"), status=404, answers=NONE)
+    assert await lines(traffic, **OPTIONS) == []
+    answer_well(node)
+    assert await lines(traffic, **OPTIONS) == SHOWN
+    assert lines.run.remark is None
+
+
+@pytest.mark.parametrize("domain_id", [None, ""])
+async def test_says_what_to_set_where_the_rules_are_nowhere(node: TestNode, lines: Lines, domain_id: Any) -> None:
+    tell_rules(node, domain_id)
+    assert await lines(traffic, **OPTIONS) == [
+        f"malformed: POST {RULES}: the rules are between two synchronizers; set the option synchronizer"
+    ]
+
+
+@pytest.mark.parametrize("answer", [{"answers": NO_ROUTE}, {"body": b"Not Found"}], ids=["json", "text"])
+async def test_a_scan_without_either_operation_is_unsupported(
+    node: TestNode, lines: Lines, answer: dict[str, Any]
+) -> None:
+    node.post(RULES, {}, status=404, **answer)
+    [line] = await lines(traffic, **OPTIONS)
+    assert line.startswith(f"unsupported: POST {RULES}: 404: ")
+    tell_rules(node, SYNCHRONIZER)
+    node.get(path(), status=404, **answer)
+    [line] = await lines(traffic, **OPTIONS)
+    assert line.startswith(f"unsupported: GET {ROUTE}: 404: ")
+
+
+async def test_a_member_the_scan_does_not_take_is_refused(node: TestNode, lines: Lines) -> None:
+    node.get(path(), status=400, answers={"error": "Could not decode member ID"})
+    [line] = await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER)
+    assert line == f"refused: GET {ROUTE}: 400: Could not decode member ID"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"traffic_status": None},
+        {"traffic_status": {"actual": None}},
+        {"traffic_status": {"target": {"total_purchased": 1}}},
+        *(status(value, 1) for value in (None, "1", 1.5, True, 2**63)),
+        *(status(1, value) for value in (None, "1", 1.5, True, 2**63)),
+    ],
+    ids=str,
+)
+async def test_an_answer_that_makes_no_sense_is_malformed(node: TestNode, lines: Lines, answer: Any) -> None:
+    node.get(path(), answers=answer)
+    [line] = await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER)
+    assert line.startswith(f"malformed: GET {ROUTE}: not the documented answer: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({}, "members"),
+        ({"members": []}, "at least 1 item"),
+        *(
+            ({"members": [member]}, "match pattern")
+            for member in ("", "p1::12ab", "PAR::p1", "PAR::p1::xy", "par::p::1")
+        ),
+        ({"members": [P1], "synchronizer": ""}, "at least 1 character"),
+    ],
+)
+async def test_refuses_what_names_no_member(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        await lines(traffic, **options)
