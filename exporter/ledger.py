@@ -23,7 +23,7 @@ class Seen(Strict):
 
     def event_format(self) -> dict[str, Any]:
         """Return the API's EventFormat, without what makes answers longer."""
-        filters = {"cumulative": [filter_of(template) for template in self.templates] or [WILDCARD]}
+        filters = {"cumulative": [filter_of(template) for template in dict.fromkeys(self.templates)] or [WILDCARD]}
         if self.parties:
             return {"filtersByParty": dict.fromkeys(self.parties, filters), "verbose": False}
         return {"filtersForAnyParty": filters, "verbose": False}
