@@ -1,0 +1,130 @@
+"""Which participant this is, its release, and which package versions it has vetted.
+
+Asks: GET /v2/version, /v2/parties/participant-id and /v2/packages; POST /v2/package-vetting/list.
+Needs: a token of any ledger user; no rights.
+Costs: three small requests a run, and one for every hundred vetted packages.
+"""
+
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from pydantic import Field
+
+from exporter.answers import Moment, Struct
+from exporter.api import Node
+from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.errors import TooLarge
+from exporter.ledger import Version
+from exporter.metric import Metric
+from exporter.paging import Mark
+from exporter.scan import Name
+from exporter.settings import Kind, Strict
+
+INFO = Metric(
+    "canton_ledger_info",
+    "The participant and its release, always 1.",
+    ("version", "participant"),
+    source="GET /v2/version and /v2/parties/participant-id",
+)
+MAX_DELAY = Metric(
+    "canton_ledger_checkpoint_max_delay_seconds",
+    "How old an offset checkpoint may get by design; absent where the node does not say.",
+    source="GET /v2/version",
+)
+PACKAGES = Metric("canton_ledger_packages", "How many packages the participant knows.", source="GET /v2/packages")
+VETTED = Metric(
+    "canton_ledger_vetted_package_info",
+    "A version of a package that this participant has vetted and that is valid now, always 1.",
+    ("synchronizer", "package", "version"),
+    source="POST /v2/package-vetting/list",
+)
+VETTED_COUNT = Metric(
+    "canton_ledger_vetted_packages",
+    "How many versions of the packages looked at are vetted and valid now.",
+    ("synchronizer",),
+    source="POST /v2/package-vetting/list",
+)
+
+PAGE_SIZE = 100
+"""The most a node allows."""
+MOST_VETTED = 10_000
+
+
+class Options(Strict):
+    package_prefixes: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1)] = ["splice-"]
+    """Which packages' vetting to look at: what their names begin with."""
+
+
+class Participant(Struct):
+    id: Name = msgspec.field(name="participantId")
+
+
+class Packages(Struct):
+    ids: tuple[str, ...] | None = msgspec.field(name="packageIds", default=None)
+
+
+class Package(Struct):
+    name: Name | None = msgspec.field(name="packageName", default=None)
+    version: Name | None = msgspec.field(name="packageVersion", default=None)
+    valid_from: Moment | None = msgspec.field(name="validFromInclusive", default=None)
+    valid_until: Moment | None = msgspec.field(name="validUntilExclusive", default=None)
+
+    def is_valid(self, now: float) -> bool:
+        is_begun = self.valid_from is None or self.valid_from.timestamp() <= now
+        return is_begun and (self.valid_until is None or now < self.valid_until.timestamp())
+
+
+class Vetting(Struct):
+    packages: tuple[Package, ...]
+    participant: Name = msgspec.field(name="participantId")
+    synchronizer: Name = msgspec.field(name="synchronizerId")
+
+
+class VettingPage(Struct):
+    vetted: tuple[Vetting, ...] | None = msgspec.field(name="vettedPackages", default=None)
+    next_page_token: str | None = msgspec.field(name="nextPageToken", default=None)
+
+
+@collector(Kind.LEDGER, interval=minutes(5), timeout=minutes(1), options=Options)
+async def ledger_info(node: Node, options: Options, previous: Yielded) -> Yields:
+    version = await node.get("/v2/version", Version)
+    participant = await node.if_there(partial(node.get, "/v2/parties/participant-id", Participant))
+    yield INFO.sample(1, version=version.version or "", participant=participant.id if participant else "")
+    if (delay := version.checkpoint_delay) is not None:
+        yield MAX_DELAY.sample(delay)
+    packages = await node.if_there(partial(node.get, "/v2/packages", Packages))
+    if packages is not None:
+        yield PACKAGES.sample(len(packages.ids or ()))
+    if participant is None:
+        return
+    vetted = await node.if_there(partial(vetted_packages, node, options, participant.id))
+    for synchronizer, versions in (vetted or {}).items():
+        for package, package_version in versions:
+            yield VETTED.sample(1, synchronizer=synchronizer, package=package, version=package_version)
+    for synchronizer, versions in (vetted or {}).items():
+        yield VETTED_COUNT.sample(len(versions), synchronizer=synchronizer)
+
+
+async def vetted_packages(node: Node, options: Options, participant: str) -> dict[str, dict[tuple[str, str], None]]:
+    """Return name and version of each package the participant has vetted that is valid now, by synchronizer."""
+    route = "/v2/package-vetting/list"
+    wanted = {
+        "packageMetadataFilter": {"packageNamePrefixes": options.package_prefixes},
+        "topologyStateFilter": {"participantIds": [participant]},
+        "pageSize": PAGE_SIZE,
+    }
+
+    def body(token: Mark) -> dict[str, Any]:
+        return wanted if token is None else {**wanted, "pageToken": token}
+
+    found: dict[str, dict[tuple[str, str], None]] = {}
+    async for page in node.pages(route, VettingPage, body):
+        for vetting in page.vetted or ():
+            if vetting.participant == participant:
+                versions = found.setdefault(vetting.synchronizer, {})
+                valid = (package for package in vetting.packages if package.name and package.is_valid(node.now()))
+                versions.update(dict.fromkeys((package.name or "", package.version or "") for package in valid))
+        if len(found) + sum(map(len, found.values())) > MOST_VETTED:
+            raise TooLarge(f"POST {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")
+    return found

@@ -1,0 +1,199 @@
+"""ledger_info: which participant this is, its release, and what it has vetted."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from exporter.collectors.ledger_info import ledger_info
+from tests.conftest import NOW, FakeClock, Lines
+from tests.nodes import NO_ROUTE, TestNode
+
+VERSION, PARTICIPANT, PACKAGES = "/v2/version", "/v2/parties/participant-id", "/v2/packages"
+VETTING = "/v2/package-vetting/list"
+US, OTHER = "participant::12", "other::12"
+ASKED: dict[str, Any] = {
+    "packageMetadataFilter": {"packageNamePrefixes": ["splice-"]},
+    "topologyStateFilter": {"participantIds": [US]},
+    "pageSize": 100,
+}
+INFO = [
+    f'canton_ledger_info{{participant="{US}",version="3.5.14"}} 1.0',
+    "canton_ledger_checkpoint_max_delay_seconds 75.0",
+    "canton_ledger_packages 2.0",
+]
+
+
+def delay(**parts: Any) -> dict[str, Any]:
+    """Return the features of a node that says how old a checkpoint may get."""
+    return {
+        "userManagement": {"supported": True, "maxRightsPerUser": 1000},
+        "offsetCheckpoint": {"maxOffsetCheckpointEmissionDelay": {**parts, "unknownFields": {"fields": {}}}},
+    }
+
+
+def package(version: str | None = "0.1.23", name: str | None = "splice-amulet", **valid: str | None) -> dict[str, Any]:
+    return {"packageId": f"9f{version}", "packageName": name, "packageVersion": version, **valid}
+
+
+def vetting(*packages: Any, participant: str = US, synchronizer: str = "global::12") -> dict[str, Any]:
+    return {
+        "packages": packages,
+        "participantId": participant,
+        "synchronizerId": synchronizer,
+        "topologySerial": 12,
+    }
+
+
+def tell(node: TestNode, *vetted: Any, asked: Any = ASKED, **version: Any) -> None:
+    node.get(VERSION, answers=version or {"version": "3.5.14", "features": delay(seconds=75, nanos=0)})
+    node.get(PARTICIPANT, answers={"participantId": US})
+    node.get(PACKAGES, answers={"packageIds": ["9f9f", "a0a0"]})
+    node.post(VETTING, asked, answers={"vettedPackages": vetted, "nextPageToken": ""})
+
+
+def at(seconds: float) -> str:
+    """Return the time that many seconds from now."""
+    return datetime.fromtimestamp(NOW + seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def vetted(lines: list[str]) -> list[str]:
+    return [line for line in lines if "vetted" in line]
+
+
+def answer_well(node: TestNode) -> None:
+    tell(node, vetting(package(), package("0.1.9", "splice-wallet")), vetting(package(), synchronizer="app::34"))
+
+
+async def test_says_who_it_is_and_what_is_vetted_where(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    info = "canton_ledger_vetted_package_info"
+    assert await lines(ledger_info) == [
+        *INFO,
+        f'{info}{{package="splice-amulet",synchronizer="global::12",version="0.1.23"}} 1.0',
+        f'{info}{{package="splice-wallet",synchronizer="global::12",version="0.1.9"}} 1.0',
+        f'{info}{{package="splice-amulet",synchronizer="app::34",version="0.1.23"}} 1.0',
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 2.0',
+        'canton_ledger_vetted_packages{synchronizer="app::34"} 1.0',
+    ]
+
+
+async def test_a_node_that_has_nothing_but_a_version_tells_that(node: TestNode, lines: Lines) -> None:
+    node.get(VERSION, answers={"version": "3.4.1"})
+    for path in (PARTICIPANT, PACKAGES):
+        node.get(path, status=404, answers=NO_ROUTE)
+    assert await lines(ledger_info) == ['canton_ledger_info{participant="",version="3.4.1"} 1.0']
+
+
+async def test_an_older_node_cannot_list_what_is_vetted(node: TestNode, lines: Lines) -> None:
+    tell(node)
+    node.post(VETTING, ASKED, status=404, body=b"The requested resource could not be found.")
+    assert await lines(ledger_info) == INFO
+
+
+async def test_a_token_that_is_not_taken_for_a_part_of_it_is_no_lack(node: TestNode, lines: Lines) -> None:
+    tell(node)
+    node.post(VETTING, ASKED, status=403, answers={"code": "NA", "cause": "A security-sensitive error"})
+    assert await lines(ledger_info) == [f"unauthorized: POST {VETTING}: 403 NA: A security-sensitive error"]
+
+
+@pytest.mark.parametrize(
+    ("features", "seconds"),
+    [
+        (delay(seconds=10, nanos=500_000_000), ["10.5"]),
+        (delay(seconds=3), ["3.0"]),
+        (delay(nanos=250_000_000), ["0.25"]),
+        (delay(), ["0.0"]),
+        ({"offsetCheckpoint": {"maxOffsetCheckpointEmissionDelay": None}}, []),
+        ({"offsetCheckpoint": {}}, []),
+        ({"experimental": {}}, []),
+        (None, []),
+    ],
+    ids=str,
+)
+async def test_says_how_old_a_checkpoint_may_get_where_the_node_does(
+    node: TestNode, lines: Lines, features: Any, seconds: list[str]
+) -> None:
+    tell(node, version="3.5.14", features=features)
+    said = [line.split()[1] for line in await lines(ledger_info) if "max_delay" in line]
+    assert said == seconds
+
+
+async def test_reads_what_the_specification_allows_a_node_to_leave_out(node: TestNode, lines: Lines) -> None:
+    tell(node, vetting(package(name=None), package(None), {"packageId": "9f9f"}), features=None)
+    node.get(PACKAGES, answers={})
+    assert await lines(ledger_info) == [
+        f'canton_ledger_info{{participant="{US}",version=""}} 1.0',
+        "canton_ledger_packages 0.0",
+        'canton_ledger_vetted_package_info{package="splice-amulet",synchronizer="global::12",version=""} 1.0',
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 1.0',
+    ]
+
+
+async def test_nothing_vetted_is_no_series(node: TestNode, lines: Lines) -> None:
+    tell(node)
+    node.post(VETTING, ASKED, answers={})
+    assert await lines(ledger_info) == INFO
+
+
+async def test_reads_what_is_vetted_page_after_page(node: TestNode, lines: Lines) -> None:
+    tell(node)
+    for number, token in enumerate(["b", "c", None]):
+        asked = {**ASKED, **({"pageToken": "_bc"[number]} if number else {})}
+        page = {"vettedPackages": [vetting(package(f"0.1.{number}"))], "nextPageToken": token}
+        node.post(VETTING, asked, answers=page)
+    assert vetted(await lines(ledger_info))[-1] == 'canton_ledger_vetted_packages{synchronizer="global::12"} 3.0'
+
+
+async def test_what_others_vetted_is_passed_over(node: TestNode, lines: Lines) -> None:
+    tell(node, vetting(package("9.9"), participant=OTHER), vetting(package()))
+    assert vetted(await lines(ledger_info)) == [
+        'canton_ledger_vetted_package_info{package="splice-amulet",synchronizer="global::12",version="0.1.23"} 1.0',
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 1.0',
+    ]
+
+
+async def test_a_version_of_two_packages_is_one(node: TestNode, lines: Lines) -> None:
+    tell(node, vetting(package(), {**package(), "packageId": "a0a0"}), vetting(package()))
+    assert len(vetted(await lines(ledger_info))) == 2
+
+
+async def test_a_package_is_vetted_from_the_first_moment_on_and_until_the_last(
+    node: TestNode, lines: Lines, clock: FakeClock
+) -> None:
+    async def valid() -> list[str]:
+        said = vetted(await lines(ledger_info))
+        return [line.partition('version="')[2].partition('"')[0] for line in said if "_info" in line]
+
+    begun = package("begun", validFromInclusive=at(60), validUntilExclusive=None)
+    ended = package("ended", validUntilExclusive=at(60))
+    between = package("between", validFromInclusive=at(30), validUntilExclusive=at(90))
+    tell(node, vetting(begun, ended, between))
+    assert await valid() == ["ended"]
+    clock.advance(59)
+    assert await valid() == ["ended", "between"]
+    clock.advance(1)
+    assert await valid() == ["begun", "between"]
+    clock.advance(30)
+    assert await valid() == ["begun"]
+
+
+async def test_looks_at_the_packages_it_is_told(node: TestNode, lines: Lines) -> None:
+    asked = {**ASKED, "packageMetadataFilter": {"packageNamePrefixes": ["splice-amulet", "my-"]}}
+    tell(node, vetting(package("1.0", "my-app")), asked=asked)
+    assert len(vetted(await lines(ledger_info, package_prefixes=["splice-amulet", "my-"]))) == 2
+
+
+async def test_more_versions_than_anybody_vets_are_too_large(
+    node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporter.collectors.ledger_info.MOST_VETTED", 2)
+    tell(node, vetting(*(package(str(number)) for number in range(3))))
+    fault = "more than 2 package versions; name longer package_prefixes"
+    assert await lines(ledger_info) == [f"too_large: POST {VETTING}: {fault}"]
+
+
+@pytest.mark.parametrize("prefixes", [[], [""]])
+async def test_refuses_to_look_at_every_package(lines: Lines, node: TestNode, prefixes: list[str]) -> None:
+    with pytest.raises(AssertionError, match="package_prefixes"):
+        await lines(ledger_info, package_prefixes=prefixes)
