@@ -1,0 +1,48 @@
+"""How many parties a participant knows, and how many of them it hosts.
+
+Asks: GET /v2/parties, page after page.
+Needs: a token of a participant admin.
+Costs: a request for every 1 000 parties.
+"""
+
+from collections import Counter
+
+import msgspec
+
+from exporter.answers import Struct
+from exporter.api import Node
+from exporter.budget import Share
+from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.metric import Metric
+from exporter.paging import Mark
+from exporter.settings import Kind, Strict
+
+PARTIES = Metric(
+    "canton_ledger_parties",
+    "Parties known, hosted here (local) or not.",
+    ("local",),
+    source="GET /v2/parties",
+)
+PAGE_SIZE = 1000
+
+
+class Party(Struct):
+    is_local: bool | None = msgspec.field(name="isLocal", default=None)
+
+
+class Page(Struct):
+    parties: tuple[Party, ...] = msgspec.field(name="partyDetails")
+    next_page_token: str | None = msgspec.field(name="nextPageToken", default=None)
+
+
+@collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), share=Share.HALF, is_on=False)
+async def ledger_parties(node: Node, options: Strict, previous: Yielded) -> Yields:
+    def query(token: Mark) -> dict[str, str]:
+        return {"pageSize": str(PAGE_SIZE), **({} if token is None else {"pageToken": str(token)})}
+
+    counts = Counter({True: 0, False: 0})
+    async for page in node.listed("/v2/parties", Page, query):
+        counts.update(bool(party.is_local) for party in page.parties)
+        node.progress(f"{counts.total():,} parties")
+    for is_local, count in counts.items():
+        yield PARTIES.sample(count, local="true" if is_local else "false")
