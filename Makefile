@@ -18,7 +18,7 @@ test: .venv/installed ## Pass the tests
 	@$(RUN) pytest
 
 check: test lint types ## Pass everything that CI runs
-	@.venv/bin/python docs/generate.py --check
+	@.venv/bin/python -m docs.generate --check
 
 lint: .venv/installed ## Check style, and that imports point down only
 	@$(RUN) ruff check . && $(RUN) ruff format --check . && .venv/bin/lint-imports
@@ -27,10 +27,10 @@ types: .venv/installed ## Check types
 	@$(RUN) mypy
 
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
-	@.venv/bin/python docs/generate.py
+	@.venv/bin/python -m docs.generate
 
 bench: .venv/installed ## Measure speed, as ratios within one run
-	@.venv/bin/python benchmarks/bench.py
+	@.venv/bin/python -m benchmarks.bench
 
 lock: .venv/installed ## Lock the versions of everything, with hashes
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter import own
 from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
@@ -30,6 +31,7 @@ def generated() -> dict[Path, str]:
     files = {
         ROOT / "docs/metrics.md": metrics_page(),
         ROOT / "docs/configuration.md": configuration_page(),
+        ROOT / "docs/coverage.md": coverage_page(),
         ROOT / "docs/collectors/README.md": collectors_page(),
         ROOT / "exporter.example.yaml": example(),
     }
@@ -94,6 +96,19 @@ def metrics_page() -> str:
     for name in discover():
         parts += [f"\n## [{name}](collectors/{name}.md)\n\n", metric_table(metrics_of(name))]
     return "".join(parts)
+
+
+def coverage_page() -> str:
+    head = ["Of a", "Operation", "Read by, or why not", "Tested in"]
+    return "".join(
+        [
+            f"{NOTICE}# Coverage\n\nEvery operation of the API document, in its order: who reads it and where that is ",
+            "tested, or why nobody does. Nothing that writes is ever called.\n\n",
+            table(head, rows(DOCUMENT)),
+            "\n## Beyond the document\n\nWhat else the network's releases have and the exporter reads.\n\n",
+            table(head, rows(NETWORK)),
+        ]
+    )
 
 
 def collectors_page() -> str:

@@ -247,8 +247,8 @@ async def test_a_token_that_comes_again_ends_the_count(node: TestNode, lines: Li
 async def test_a_snapshot_that_is_not_where_the_node_said_is_refused(node: TestNode, lines: Lines) -> None:
     tell_snapshot(node)
     node.post("/v2/state/acs", ASKED, status=404, answers={"error": "Failed to find ACS snapshot"})
-    for older in ("v1", "v0"):
-        node.post(f"/{older}/state/acs", ASKED, status=404, answers=NO_ROUTE)
+    for older in ("/v1/state/acs", "/v0/state/acs"):
+        node.post(older, ASKED, status=404, answers=NO_ROUTE)
     [line] = await lines(acs)
     assert line.startswith("refused: POST /v2/state/acs: 404: Failed to find ACS snapshot; ")
     assert line.endswith("; and yet the node said that it has this snapshot")
