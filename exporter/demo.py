@@ -11,14 +11,18 @@ from exporter.collectors import discover
 from exporter.configuration import Settings, check
 from exporter.errors import WrongConfiguration
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
+from exporter.simulator.ledger import LedgerNode
 
 CONTROL_PORT = 10070
+USER = "ledger-api-user"
+BUDGET = {"rate": 25, "burst": 50}
+"""Five nodes on one host share one budget; that of a single node would make their first minute slow."""
 
 
 def demo_token() -> str:
     """Return a token as a ledger wants it, good for twelve hours; the nodes it is for are not there."""
     now = int(time.time())
-    claims = {"sub": "ledger-api-user", "iat": now, "exp": now + 12 * 3600}
+    claims = {"sub": USER, "iat": now, "exp": now + 12 * 3600}
     parts = ({"alg": "HS256", "typ": "JWT"}, claims, "simulated")
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
 
@@ -32,6 +36,9 @@ NODES = [
     NodeSpec("my-next-participant", Kind.LEDGER, dialect=Dialect.V0_9, port=10074, token=TOKEN),
     NodeSpec("my-validator", Kind.VALIDATOR, dialect=Dialect.V0_7_5, port=10075, token=TOKEN),
 ]
+
+PACE: dict[str, Any] = {"snapshot_interval": 300, "snapshot_delay": 20, "rules_interval": 1200, "round_interval": 60}
+"""In seconds; on a network these are three hours, weeks, and ten minutes."""
 
 WELCOME = """
 A simulated network of {nodes} nodes runs on this machine, and the exporter watches it.
@@ -54,16 +61,41 @@ Ctrl-C ends it.
 
 def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:
     """Return what is set for the collectors of some targets beside the defaults."""
-    alice, bob = network.world.senders.values()
-    commands = [{"sender": alice.party}, {"sender": bob.party, "nonce": bob.next_nonce}]
+    world = network.world
+    alice, bob = world.senders.values()
     often: dict[str, Any] = {"acs": {"interval": "1m"}, "acs_snapshot": {"interval": "1m"}}
-    # By the letter of the document a scan does not tell its migration id.
+    # By the letter of the document a scan tells neither its migration id nor a round's root.
+    round_ = world.rewards.newest
     told = {name: {**schedule, "options": {"migration_id": 4}} for name, schedule in often.items()}
+    told["reward_batches"] = {"options": {"rounds": [{"round": round_, "root_hash": world.rewards.root_hash(round_)}]}}
     return {
-        "sv-1-scan": often,
+        "sv-1-scan": {
+            **often,
+            "bootstrapping": {"options": {"prefixes": [world.synchronizer_prefix]}},
+            "sv_reward_weight": {"options": {"parties": [*world.svs]}},
+            "reward_batches": {"options": {"providers": [world.rewards.providers[0]]}},
+            "traffic": {"options": {"members": [*world.members]}},
+            "update_lookup": {"options": {"hashes": [*world.hashes.transactions, world.hashes.late]}},
+        },
         "sv-2-scan": told,
-        "my-validator": {"transfer_commands": {"options": {"commands": commands}}},
+        "my-participant": {
+            "ledger_completions": {"options": {"parties": parties_of(network, "my-participant"), "user": USER}},
+            **{name: {} for name in ("ledger_contracts", "ledger_parties", "ledger_updates")},
+        },
+        "my-validator": {
+            "ans_entries": {"options": {"parties": [*world.senders]}},
+            "transfer_commands": {
+                "options": {"commands": [{"sender": alice.party}, {"sender": bob.party, "nonce": bob.next_nonce}]}
+            },
+        },
     }
+
+
+def parties_of(network: Network, name: str) -> list[str]:
+    ledger = network[name]
+    if not isinstance(ledger, LedgerNode):
+        raise TypeError(f"{name} is no ledger")
+    return ledger.participant.parties
 
 
 def demo_settings(network: Network) -> Settings:
@@ -80,7 +112,7 @@ def demo_settings(network: Network) -> Settings:
         }
         for spec in NODES
     }
-    settings, faults = check({"targets": targets}, discover())
+    settings, faults = check({"targets": targets, "budget": BUDGET}, discover())
     if settings is None:
         raise AssertionError(faults)
     return settings
@@ -89,8 +121,10 @@ def demo_settings(network: Network) -> Settings:
 @asynccontextmanager
 async def demo(page: str) -> AsyncIterator[Settings]:
     """Run the network, say what there is to see at `page`, and give the settings that watch it."""
-    network = Network(NODES, control_port=CONTROL_PORT, snapshot_interval=300, snapshot_delay=20, rules_interval=1200)
-    network.world.vote({"transferConfig.holdingFee.rate": "0.00002"}, due=time.time() + 300)
+    network = Network(NODES, control_port=CONTROL_PORT, **PACE)
+    now = time.time()
+    network.world.vote({"transferConfig.holdingFee.rate": "0.00002"}, due=now + 300)
+    network.world.announce_upgrade(now + 3 * 86_400, now + 2 * 86_400)
     try:
         await network.start()
     except OSError as error:

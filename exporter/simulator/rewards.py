@@ -59,7 +59,7 @@ class Rewards:
             raise ValueError("There cannot be fewer than no providers.")
         self._facts = facts
         self._rounds = rounds
-        self._providers = [f"app-{number}::1220{fingerprint(facts.seed, 'app', number)}" for number in range(providers)]
+        self.providers = [f"app-{number}::1220{fingerprint(facts.seed, 'app', number)}" for number in range(providers)]
         self._tree = lru_cache(maxsize=16)(self._plant)
         self._lost: set[tuple[int, str]] = set()
         self._looped: set[tuple[int, str]] = set()
@@ -125,7 +125,7 @@ class Rewards:
         raise ValueError(f"The tree of round {number} is but a leaf, which leads nowhere.")
 
     def _plant(self, number: int) -> Tree:
-        tree = Tree([(provider, self._amount(number, provider)) for provider in self._providers])
+        tree = Tree([(provider, self._amount(number, provider)) for provider in self.providers])
         level = list(self._leaves(tree, number)) or [self._leaf(tree, number, [])]
         while len(level) > 1:
             level = [
