@@ -23,7 +23,8 @@ class Operation(NamedTuple):
     def is_asked_in(self, text: str) -> bool:
         """Tell whether a test's text spells the operation: each part of its path between the names to fill in."""
         parts = [part.rstrip("/") for part in re.split(r"\{.+?\}", self.path)]
-        return all(re.search(re.escape(part) + r"(?![a-z0-9-])(?!/[a-z])", text) for part in parts if part)
+        first, *others = (re.escape(part) + r"(?![a-z0-9-])(?!/[a-z])" for part in parts if part)
+        return all(re.search(part, text) for part in (rf"(?<![a-z0-9]){first}", *others))
 
     def tests(self) -> Iterator[str]:
         """Give the test modules of its collectors that ask for it."""

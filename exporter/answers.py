@@ -14,10 +14,11 @@ T = TypeVar("T")
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
 """A point in time, always with its zone."""
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-Whole = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] | Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
+NotNegative = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Whole = NotNegative | Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
 """A number that counts. The contract language writes numbers as text, the APIs write their own as numbers."""
-Amount = Annotated[str, msgspec.Meta(pattern=r"^-?[0-9]{1,40}(\.[0-9]{1,40})?$")]
-"""A decimal, which is text everywhere. Read as a Decimal it would also be allowed to be NaN."""
+Amount = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,40}(\.[0-9]{1,40})?$")]
+"""A decimal that is not negative, which is text everywhere. Read as a Decimal it would also be allowed to be NaN."""
 
 
 class Struct(msgspec.Struct, gc=False):

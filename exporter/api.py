@@ -68,12 +68,20 @@ class Node:
         """Return how many seconds this run still has."""
         return self._deadline - self._clock.monotonic()
 
-    async def get(self, route: str, answer: type[T], *, query: Mapping[str, str] = NOTHING, **fill: str) -> T:
-        """GET a route, its `{names}` filled in, and return the answer.
+    async def get(
+        self,
+        route: str,
+        answer: type[T],
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
+    ) -> T:
+        """GET a route, its `{names}` filled in, and return the answer, of at most `most_bytes`.
 
         Raises Unsupported if the node does not have the operation, and every kind of Failed.
         """
-        return decode(await self._answer(question("GET", route, fill, query)), answer)
+        return decode(await self._answer(question("GET", route, fill, query, most_bytes=most_bytes)), answer)
 
     async def post(
         self,

@@ -20,6 +20,8 @@ class Position(NamedTuple):
     """How many elements to ask for; a node gives no more than 200, unless it is configured to."""
     width: int = WIDEST
     """How many offsets to ask for."""
+    is_beyond_the_end: bool = False
+    """Whether the last run found the ledger's end below the offset."""
 
 
 class Start(NamedTuple):
@@ -35,8 +37,12 @@ async def go_on(node: Node, known: Position | None) -> Start:
     end = await ledger_end(node)
     if known is None:
         return Start(Position(end), end)
-    if end < known.offset:  # the participant was rebuilt, and counts its offsets anew
-        return Start(known._replace(offset=end), end, "reset")
+    if end < known.offset:
+        if not known.is_beyond_the_end:  # one answer may be a mistake, or another replica's
+            node.remarks.append(f"the ledger's end is below what was read: {end}, not yet taken for a new ledger")
+            return Start(known._replace(is_beyond_the_end=True), end)
+        return Start(known._replace(offset=end, is_beyond_the_end=False), end, "reset")
+    known = known._replace(is_beyond_the_end=False)
     pruned = await pruned_offset(node)
     if pruned > known.offset:
         return Start(known._replace(offset=min(pruned, end)), end, "pruned")
@@ -47,25 +53,28 @@ async def follow(node: Node, start: Start, read: Callable[[Position, int], Await
     """Read on until the end, or as long as there is time; return how far that was.
 
     `read` asks for what is behind a position, up to an offset, and returns up to where it has counted. What goes wrong
-    is raised only if nothing was counted; else the next run will meet it.
+    is raised only if nothing was counted or learned of the node's limits; else the next run will meet it.
     """
-    position = start.position
+    position, remark = start.position, None
     while position.offset < start.end and node.time_left() > SPARE_SECONDS:
         upto = min(position.offset + position.width, start.end)
         try:
             reached = await read(position, upto)
-        except TooLarge:
-            if upto - position.offset <= 1:
-                raise
-            position = position._replace(limit=max(1, position.limit // 2), width=(upto - position.offset) // 2)
-            continue
-        except Failed:
-            if position.offset == start.position.offset:
+        except Failed as failure:
+            if isinstance(failure, TooLarge) and upto - position.offset > 1:
+                limit = max(1, position.limit // 2) if failure.status == 413 else position.limit
+                position = position._replace(limit=limit, width=(upto - position.offset) // 2)
+                remark = f"the stream is read in smaller spans: {failure}"
+                continue
+            if position == start.position:
                 raise
             break
+        remark = None
         if reached == position.offset:
             break
         position = position._replace(offset=reached, width=min(2 * position.width, WIDEST))
+    if remark and position.offset == start.position.offset:
+        node.remarks.append(remark)
     return position
 
 

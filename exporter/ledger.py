@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field, StringConstraints
 
-from exporter.answers import Int64, Struct
+from exporter.answers import Int64, NotNegative, Struct
 from exporter.api import Node
 from exporter.scan import Name, template_name
 from exporter.settings import PartyId, Strict
@@ -41,11 +41,19 @@ def filter_of(template: str) -> dict[str, Any]:
 
 
 class LedgerEnd(Struct):
-    offset: Int64 | None = None  # 0, an empty ledger, may be left out
+    offset: NotNegative | None = None  # 0, an empty ledger, may be left out
 
 
 class Pruned(Struct):
     offset: Int64 | None = msgspec.field(name="participantPrunedUpToInclusive", default=None)
+
+
+class Checkpoint(Struct):
+    offset: Int64
+
+
+class CheckpointValue(Struct):
+    value: Checkpoint
 
 
 class Event(Struct):

@@ -44,7 +44,7 @@ class ProxiedRounds(Struct):
 async def newest_rounds(node: Node) -> tuple[Round | None, Round | None]:
     """Return the newest open and the newest issuing round."""
     if node.kind is Kind.VALIDATOR:
-        proxied = await node.get("/v0/scan-proxy/open-and-issuing-mining-rounds", ProxiedRounds)
+        proxied = await node.get("/v0/scan-proxy/open-and-issuing-mining-rounds", ProxiedRounds, most_bytes=MOST_BYTES)
         return newest(proxied.open), newest(proxied.issuing)
     known: dict[str, list[str]] = {"cached_open_mining_round_contract_ids": [], "cached_issuing_round_contract_ids": []}
     found = await node.post("/v0/open-and-issuing-mining-rounds", Rounds, known, most_bytes=MOST_BYTES)

@@ -26,7 +26,7 @@ def most(updates: int, asked: list[tuple[int, int, int]]) -> Read:
     async def read(position: Position, upto: int) -> int:
         asked.append((position.offset, upto, position.limit))
         if min(upto - position.offset, position.limit) > updates:
-            raise TooLarge("too much")
+            raise TooLarge("too much", 413)
         return min(upto, position.offset + position.limit)
 
     return read

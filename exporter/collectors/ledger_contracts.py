@@ -63,7 +63,7 @@ class Element(Struct):
 
 
 class Page(Struct):
-    elements: tuple[Element, ...] | None = msgspec.field(name="activeContracts", default=None)
+    elements: tuple[Element, ...] = msgspec.field(name="activeContracts")
     next_page_token: str | None = msgspec.field(name="nextPageToken", default=None)
 
 
@@ -84,7 +84,7 @@ async def by_pages(node: Node, options: Options) -> Counter[str]:
 
     counts: Counter[str] = Counter()
     async for page in node.pages(route, Page, body):
-        counts.update(templates(page.elements or ()))
+        counts.update(templates(page.elements))
         if len(counts) > MOST_TEMPLATES:
             raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")
         node.progress(f"{counts.total():,} contracts")

@@ -46,8 +46,6 @@ VETTED_COUNT = Metric(
     source="POST /v2/package-vetting/list",
 )
 
-PAGE_SIZE = 100
-"""The most a node allows."""
 MOST_VETTED = 10_000
 
 
@@ -112,7 +110,6 @@ async def vetted_packages(node: Node, options: Options, participant: str) -> dic
     wanted = {
         "packageMetadataFilter": {"packageNamePrefixes": options.package_prefixes},
         "topologyStateFilter": {"participantIds": [participant]},
-        "pageSize": PAGE_SIZE,
     }
 
     def body(token: Mark) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from exporter.answers import Int64, Moment, Struct
+from exporter.answers import Int64, Moment, NotNegative, Struct
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.errors import TooLarge
+from exporter.errors import Malformed, TooLarge
 from exporter.following import Position, check_order, follow, go_on
-from exporter.ledger import Event, Seen
+from exporter.ledger import CheckpointValue, Event, Seen
 from exporter.metric import Metric
 from exporter.settings import Kind
 
@@ -64,7 +64,7 @@ class Update(Struct):
 
     offset: Int64
     record_time: Moment = msgspec.field(name="recordTime")
-    cost: Int64 | None = msgspec.field(name="paidTrafficCost", default=None)
+    cost: NotNegative | None = msgspec.field(name="paidTrafficCost", default=None)
 
 
 class TransactionEvent(Struct):
@@ -106,14 +106,6 @@ class TopologyValue(Struct):
     value: Update
 
 
-class Checkpoint(Struct):
-    offset: Int64
-
-
-class CheckpointValue(Struct):
-    value: Checkpoint
-
-
 class Wrapped(Struct):
     """One of the kinds, or a checkpoint."""
 
@@ -131,8 +123,12 @@ class Wrapped(Struct):
 
     def events(self) -> Iterator[tuple[str, Event]]:
         for event in self.transaction.value.events or () if self.transaction else ():
-            kinds = {"created": event.created, "archived": event.archived, "exercised": event.exercised}
-            yield from ((kind, each) for kind, each in kinds.items() if each)
+            if event.created:
+                yield "created", event.created
+            if event.archived:
+                yield "archived", event.archived
+            if event.exercised:
+                yield "exercised", event.exercised
         for moved in self.reassignment.value.events or () if self.reassignment else ():
             if moved.assigned:
                 yield "assigned", moved.assigned.created
@@ -163,8 +159,6 @@ class Totals:
                 self.counts[(UPDATES, (kind,))] += 1
                 self.counts[(COST, ())] += update.cost or 0
                 self.newest = max(update.record_time.timestamp(), self.newest or 0.0)
-        if len(self.counts) > MOST_TEMPLATES:
-            raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
 
 
 POSITION = Note[Position]()
@@ -176,12 +170,15 @@ async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yie
     totals = Totals(previous)
     if start.gap:
         totals.counts[(GAPS, (start.gap,))] += 1
+        totals.newest = None if start.gap == "reset" else totals.newest
         node.news.append(f"updates were missed up to offset {start.position.offset}: {start.gap}")
 
     async def read(position: Position, upto: int) -> int:
         body = {"beginExclusive": position.offset, "endInclusive": upto, "updateFormat": options.update_format()}
         query = {"limit": str(position.limit)}
         answer = await node.post("/v2/updates", tuple[Element, ...], body, query=query)
+        if len(answer) > position.limit:
+            raise Malformed(f"{SOURCE}: {len(answer)} updates, where {position.limit} were asked for")
         elements = [element.update for element in answer]
         offsets = [found[1].offset for element in elements if (found := element.kind_and_update)]
         check_order(offsets, position.offset, upto, SOURCE)
@@ -189,9 +186,14 @@ async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yie
         if len(elements) < position.limit:
             return upto
         checkpoints = (element.checkpoint.value.offset for element in elements[-1:] if element.checkpoint)
-        return min(upto, max((*offsets, *checkpoints), default=position.offset))
+        reached = min(upto, max((*offsets, *checkpoints), default=position.offset))
+        if reached == position.offset:
+            raise Malformed(f"{SOURCE}: a full answer without any known kind of update behind {reached}")
+        return reached
 
     position = await follow(node, start, read)
+    if len(totals.counts) > MOST_TEMPLATES:
+        raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
     yield POSITION.of(position)
     yield OFFSET.sample(position.offset)
     if totals.newest is not None:

@@ -21,10 +21,9 @@ from exporter.answers import Amount, Struct
 from exporter.api import Node
 from exporter.budget import Share
 from exporter.collector import Note, Yielded, Yields, collector, minutes
-from exporter.errors import Malformed, TooLarge
+from exporter.errors import Malformed, Refused, TooLarge, Unsupported
 from exporter.metric import Metric
 from exporter.rounds import newest_rounds
-from exporter.scan import Name
 from exporter.settings import Kind, PartyId, Strict
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
@@ -66,7 +65,7 @@ class Root(Struct):
 
 
 class Allowance(Struct):
-    provider: Name
+    provider: Annotated[str, msgspec.Meta(max_length=400)]
     amount: Amount
 
 
@@ -148,7 +147,9 @@ async def newest_tree(node: Node, options: Options, prefix: str, walked: Walked 
     if options.rounds:
         return None
     newest, _ = await newest_rounds(node)
-    last = int(newest.round.number) if newest else 0
+    if newest is None:
+        return walked
+    last = int(newest.round.number)
     seen = walked.round if walked and walked.round <= last else -1  # one above the newest is of a network before
     for number in range(last, max(last - MOST_ROUNDS, seen), -1):
         root = await node.get(f"{prefix}/{{round}}/root-hash", Root, round=str(number))
@@ -166,20 +167,23 @@ async def walk(node: Node, tree: Walked) -> Sums:
             for found in await fetch(node, tree, level[start : start + AT_ONCE]):
                 sums.add(found)
                 children += found.child_hashes or ()
+                if len(seen) + len(children) > MOST_BATCHES:
+                    raise TooLarge(f"{SOURCE}: more than {MOST_BATCHES} batches")
         if not children:
             return sums
         if len({*children}) < len(children) or not seen.isdisjoint(children):
             raise Malformed(f"{SOURCE}: a batch is its own descendant or has two parents")
         seen.update(children)
-        if len(seen) > MOST_BATCHES:
-            raise TooLarge(f"{SOURCE}: more than {MOST_BATCHES} batches")
         level = children
         node.progress(f"{len(seen):,} batches of round {tree.round}")
     raise TooLarge(f"{SOURCE}: a tree deeper than {DEEPEST}")
 
 
 async def fetch(node: Node, tree: Walked, hashes: Sequence[str]) -> list[Batch]:
-    answers = await node.of_each(hashes, partial(batch, node, tree))
+    try:
+        answers = await node.of_each(hashes, partial(batch, node, tree))
+    except Unsupported as lack:
+        raise Refused(f"{lack}, in the middle of the tree") from lack
     for hash_, answer in answers.items():
         if answer is None:
             raise Malformed(f"{SOURCE}: the batch {hash_} is missing, and another names it")

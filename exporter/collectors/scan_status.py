@@ -3,7 +3,7 @@
 Asks: POST /v0/backfilling/migration-info, or from 0.9 on GET /v0/events/latest-record-time; GET /version; for the
 migration id GET /v0/migrations/last.
 Needs: nothing; a scan knows no tokens.
-Costs: three small requests a run, one more on releases before 0.6.8.
+Costs: three small requests a run, two more on releases before 0.6.8.
 """
 
 from functools import partial
@@ -11,7 +11,7 @@ from functools import partial
 from exporter.answers import Moment, Struct
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.errors import Unsupported
+from exporter.errors import Refused, Unsupported
 from exporter.metric import Metric
 from exporter.scan import MIGRATION, MigrationOptions, Name, find_migration
 from exporter.settings import Kind
@@ -28,6 +28,10 @@ INFO = Metric(
     ("version", "migration_id"),
     source="GET /version and /v0/migrations/last",
 )
+
+
+MOST_BYTES = 2**18
+"""A scan tells of the few synchronizers there ever were."""
 
 
 class Range(Struct):
@@ -49,18 +53,25 @@ class Version(Struct):
 
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=MigrationOptions)
 async def scan_status(node: Node, options: MigrationOptions, previous: Yielded) -> Yields:
-    migration_id = await node.if_there(
-        partial(find_migration, node, options.migration_id, previous.note(MIGRATION)),
-    )
     version = await node.if_there(partial(node.get, "/version", Version))
+    try:
+        known = previous.note(MIGRATION)
+        migration_id = await node.if_there(partial(find_migration, node, options.migration_id, known))
+    except Refused as error:
+        if version is None or error.status is not None:
+            raise
+        node.remarks.append(f"the scan does not tell how far it is: {error}")
+        migration_id = None
     times = await node.if_there(partial(record_times, node, migration_id))
+    if times is None and migration_id is not None:
+        node.remarks.append(f"the scan does not tell how far it is: nothing of migration {migration_id}")
     if version is None and times is None:
         raise Unsupported("the node tells neither its release nor how far it is")
     if migration_id is not None:
         yield MIGRATION.of(migration_id)
     if version is not None:
-        known = "" if migration_id is None else str(migration_id)
-        yield INFO.sample(1, version=version.version, migration_id=known)
+        told = "" if migration_id is None else str(migration_id)
+        yield INFO.sample(1, version=version.version, migration_id=told)
     for synchronizer, time in (times or {}).items():
         yield RECORD_TIMESTAMP.sample(time, synchronizer=synchronizer)
 
@@ -72,7 +83,9 @@ async def record_times(node: Node, migration_id: int | None) -> dict[str, float]
         if migration_id is None:
             raise Unsupported("the migration id is not known")
         body = {"migration_id": migration_id}
-        ranges = (await node.post("/v0/backfilling/migration-info", MigrationInfo, body)).record_time_range
+        ranges = (
+            await node.post("/v0/backfilling/migration-info", MigrationInfo, body, most_bytes=MOST_BYTES)
+        ).record_time_range
         newest: dict[str, float] = {}
         for each in ranges:
             time = each.max.timestamp()

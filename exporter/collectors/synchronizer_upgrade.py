@@ -53,7 +53,14 @@ class Serial(Struct):
 @collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1))
 async def synchronizer_upgrade(node: Node, options: Strict, previous: Yielded) -> Yields:
     announced = await node.if_there(partial(node.get, "/v0/lsu", Announced))
-    serial = await node.if_there(partial(ask_serial, node))
+    try:
+        serial = await node.if_there(partial(node.get, "/v0/active-synchronizer-serial", Serial))
+    except Refused as error:
+        if error.status != 500 or announced is None:
+            raise
+        # Some scans have no serial and say so by a 500: that must hide no upgrade.
+        node.remarks.append(f"the scan does not tell the synchronizer's serial: {error}")
+        serial = None
     if announced is None and serial is None:
         raise Unsupported("the node has neither GET /v0/lsu nor GET /v0/active-synchronizer-serial")
     if serial is not None:
@@ -63,14 +70,3 @@ async def synchronizer_upgrade(node: Node, options: Strict, previous: Yielded) -
         yield UPGRADE.sample(announced.lsu.upgrade_time.timestamp(), successor=successor)
         if announced.lsu.freeze_time is not None:
             yield FREEZE.sample(announced.lsu.freeze_time.timestamp(), successor=successor)
-
-
-async def ask_serial(node: Node) -> Serial | None:
-    """Return the serial; None where a scan answers 500, as some do that have none: that must hide no upgrade."""
-    try:
-        return await node.get("/v0/active-synchronizer-serial", Serial)
-    except Refused as error:
-        if error.status != 500:
-            raise
-        node.remarks.append(f"the scan does not tell the synchronizer's serial: {error}")
-        return None

@@ -6,6 +6,7 @@ Needs: nothing; a scan knows no tokens.
 Costs: a small request a run for each member, and once the rules.
 """
 
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -14,7 +15,7 @@ from pydantic import Field
 from exporter.answers import Int64, Struct
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, minutes
-from exporter.errors import Malformed
+from exporter.errors import Refused
 from exporter.metric import Metric
 from exporter.scan import Name
 from exporter.settings import Kind, Strict
@@ -50,8 +51,12 @@ class Update(Struct):
     domain_id: Name | None = None
 
 
-class Rules(Struct):
+class AmuletRules(Struct):
     update: Update = msgspec.field(name="amulet_rules_update")
+
+
+class CoinRules(Struct):
+    update: Update = msgspec.field(name="coin_rules_update")
 
 
 SYNCHRONIZER = Note[str]()
@@ -78,7 +83,10 @@ async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
 
 
 async def find_synchronizer(node: Node) -> str:
-    update = (await node.post("/v0/amulet-rules", Rules, {}, most_bytes=MOST_BYTES)).update
+    async def ask(route: str, answer: type[AmuletRules | CoinRules]) -> Update:
+        return (await node.post(route, answer, {}, most_bytes=MOST_BYTES)).update
+
+    update = await node.first(partial(ask, "/v0/amulet-rules", AmuletRules), partial(ask, "/v0/coin-rules", CoinRules))
     if not update.domain_id:
-        raise Malformed("POST /v0/amulet-rules: the rules are between two synchronizers; set the option synchronizer")
+        raise Refused("the rules are between two synchronizers just now; wait, or set the option synchronizer")
     return update.domain_id

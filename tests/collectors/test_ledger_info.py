@@ -15,7 +15,6 @@ US, OTHER = "participant::12", "other::12"
 ASKED: dict[str, Any] = {
     "packageMetadataFilter": {"packageNamePrefixes": ["splice-"]},
     "topologyStateFilter": {"participantIds": [US]},
-    "pageSize": 100,
 }
 INFO = [
     f'canton_ledger_info{{participant="{US}",version="3.5.14"}} 1.0',

@@ -17,7 +17,7 @@ def party(number: int, is_local: bool | None = True) -> dict[str, Any]:
 
 
 def tell(node: TestNode, *parties: Any, after: str = "", token: str | None = "") -> None:
-    query = f"?pageSize=1000&pageToken={after}" if after else "?pageSize=1000"
+    query = f"?pageToken={after}" if after else ""
     node.get(PARTIES + query, answers={"partyDetails": parties, "nextPageToken": token})
 
 
@@ -51,16 +51,16 @@ async def test_a_party_of_which_it_is_not_said_is_hosted_elsewhere(node: TestNod
 async def test_counts_many_pages(node: TestNode, lines: Lines) -> None:
     tokens = ["", "b", "c", "d/+= &"]
     for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        query = f"?pageSize=1000&pageToken={token.replace('+', '%2B').replace('&', '%26')}" if token else ""
+        query = f"?pageToken={token.replace('+', '%2B').replace('&', '%26')}" if token else ""
         parties = [party(number, is_local=number % 4 == 0) for number in range(1000)]
-        node.get(PARTIES + (query or "?pageSize=1000"), answers={"partyDetails": parties, "nextPageToken": following})
+        node.get(PARTIES + query, answers={"partyDetails": parties, "nextPageToken": following})
     assert await lines(ledger_parties) == counted(1000, 3000)
 
 
 @pytest.mark.parametrize("end", [{"nextPageToken": ""}, {"nextPageToken": None}, {}], ids=str)
 async def test_the_last_page_names_no_other(node: TestNode, lines: Lines, end: dict[str, Any]) -> None:
     tell(node, party(1), token="b")
-    node.get(f"{PARTIES}?pageSize=1000&pageToken=b", answers={"partyDetails": [], **end})
+    node.get(f"{PARTIES}?pageToken=b", answers={"partyDetails": [], **end})
     assert await lines(ledger_parties) == counted(1, 0)
 
 
@@ -73,19 +73,19 @@ async def test_pages_that_go_round_are_malformed(node: TestNode, lines: Lines) -
 
 async def test_pages_that_are_not_there_any_more_are_no_lack(node: TestNode, lines: Lines) -> None:
     tell(node, party(1), token="b")
-    node.get(f"{PARTIES}?pageSize=1000&pageToken=b", status=404, body=b"")
+    node.get(f"{PARTIES}?pageToken=b", status=404, body=b"")
     assert await lines(ledger_parties) == ["refused: GET /v2/parties: 404, in the middle of the pages"]
 
 
 async def test_a_user_that_is_no_admin_is_unauthorized(node: TestNode, lines: Lines) -> None:
     refusal = {"code": "NA", "cause": "A security-sensitive error has been received", "errorCategory": -1}
-    node.get(f"{PARTIES}?pageSize=1000", status=403, answers=refusal)
+    node.get(f"{PARTIES}", status=403, answers=refusal)
     [line] = await lines(ledger_parties)
     assert line == "unauthorized: GET /v2/parties: 403 NA: A security-sensitive error has been received"
 
 
 async def test_a_page_without_parties_is_malformed(node: TestNode, lines: Lines) -> None:
-    node.get(f"{PARTIES}?pageSize=1000", answers={"nextPageToken": ""})
+    node.get(f"{PARTIES}", answers={"nextPageToken": ""})
     [line] = await lines(ledger_parties)
     assert line.startswith("malformed: GET /v2/parties: not the documented answer: ")
     assert "partyDetails" in line

@@ -153,14 +153,40 @@ async def test_a_node_with_a_lower_limit_is_asked_for_less_from_then_on(node: Te
     assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 53
 
 
+async def test_updates_of_kinds_nobody_knows_do_not_stop_it_in_silence(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 400)
+    tell(node, 100, 400, *[{"update": {"SomethingNew": {"value": {"offset": 101}}}}] * 200)
+    [line] = await lines(ledger_updates)
+    assert line == "malformed: POST /v2/updates: a full answer without any known kind of update behind 100"
+
+
+async def test_more_updates_than_were_asked_for_are_malformed(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 400)
+    tell(node, 100, 400, *(transaction(offset) for offset in range(101, 302)))
+    assert await lines(ledger_updates) == ["malformed: POST /v2/updates: 201 updates, where 200 were asked for"]
+
+
+async def test_what_was_read_before_one_update_too_large_counts(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 301)
+    tell(node, 100, 301, *(transaction(offset) for offset in range(101, 301)))
+    tell(node, 300, 301, **TOO_MANY)
+    assert counted(await lines(ledger_updates))["updates_offset"] == 300
+
+
 async def test_a_node_that_finds_everything_too_much_fails(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     at(node, 104)
     tell(node, 100, 104, **TOO_MANY)
     tell(node, 100, 102, limit=100, **TOO_MANY)
     tell(node, 100, 101, limit=50, **TOO_MANY)
+    assert (await lines(ledger_updates))[0] == "canton_ledger_updates_offset 100.0"
+    assert lines.run.remark is not None
+    assert lines.run.remark.startswith("the stream is read in smaller spans: POST /v2/updates: 413")
     [line] = await lines(ledger_updates)
-    assert line.startswith("too_large: POST /v2/updates: 413")
+    assert line.startswith("too_large: POST /v2/updates: 413"), "there is nothing more to learn"
 
 
 async def test_what_was_read_before_a_failure_counts_and_the_next_run_meets_it(node: TestNode, lines: Lines) -> None:
@@ -195,14 +221,38 @@ async def test_what_was_pruned_before_it_was_read_is_a_gap(node: TestNode, lines
     assert lines.run.news == ("updates were missed up to offset 200: pruned",)
 
 
-async def test_an_end_below_what_was_read_is_a_participant_rebuilt(node: TestNode, lines: Lines) -> None:
+async def test_an_end_that_stays_below_what_was_read_is_a_participant_rebuilt(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     node.get(END, answers={"offset": 40})
+    shown = counted(await lines(ledger_updates))
+    assert shown == {"updates_offset": 100}
+    assert lines.run.remark == "the ledger's end is below what was read: 40, not yet taken for a new ledger"
     shown = counted(await lines(ledger_updates))
     assert (shown["updates_offset"], shown['updates_gaps_total{reason="reset"}']) == (40, 1)
     at(node, 50)
     tell(node, 40, 50, transaction(44))
     assert counted(await lines(ledger_updates))['updates_total{kind="transaction"}'] == 1
+
+
+@pytest.mark.parametrize("answer", [{"offset": 40}, {"offset": None}, {}])
+async def test_an_end_that_was_a_mistake_counts_nothing_twice(node: TestNode, lines: Lines, answer: Any) -> None:
+    await begun(node, lines)
+    node.get(END, answers=answer)
+    await lines(ledger_updates)
+    at(node, 110)
+    tell(node, 100, 110, transaction(101))
+    for _ in range(2):
+        shown = counted(await lines(ledger_updates))
+        assert shown['updates_total{kind="transaction"}'] == 1
+    node.get(END, answers=answer)
+    await lines(ledger_updates)
+    assert counted(await lines(ledger_updates))['updates_gaps_total{reason="reset"}'] == 1
+
+
+async def test_a_negative_end_is_malformed(node: TestNode, lines: Lines) -> None:
+    node.get(END, answers={"offset": -5})
+    [line] = await lines(ledger_updates)
+    assert line.startswith("malformed: GET /v2/state/ledger-end")
 
 
 async def test_sees_what_it_was_asked_for(node: TestNode, lines: Lines) -> None:

@@ -81,7 +81,7 @@ async def test_where_a_member_is_not_known_the_rules_are_asked_for_anew(node: Te
 async def test_says_what_to_set_where_the_rules_are_nowhere(node: TestNode, lines: Lines, domain_id: Any) -> None:
     tell_rules(node, domain_id)
     assert await lines(traffic, **OPTIONS) == [
-        f"malformed: POST {RULES}: the rules are between two synchronizers; set the option synchronizer"
+        "refused: the rules are between two synchronizers just now; wait, or set the option synchronizer"
     ]
 
 
@@ -90,6 +90,7 @@ async def test_a_scan_without_either_operation_is_unsupported(
     node: TestNode, lines: Lines, answer: dict[str, Any]
 ) -> None:
     node.post(RULES, {}, status=404, **answer)
+    node.post("/v0/coin-rules", {}, status=404, **answer)
     [line] = await lines(traffic, **OPTIONS)
     assert line.startswith(f"unsupported: POST {RULES}: 404: ")
     tell_rules(node, SYNCHRONIZER)
@@ -136,3 +137,11 @@ async def test_an_answer_that_makes_no_sense_is_malformed(node: TestNode, lines:
 async def test_refuses_what_names_no_member(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:
     with pytest.raises(AssertionError, match=fault):
         await lines(traffic, **options)
+
+
+async def test_the_rules_may_have_the_documents_name(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    node.lenient = True
+    node.post(RULES, {}, status=404, answers=NO_ROUTE)
+    node.post("/v0/coin-rules", {}, answers={"coin_rules_update": {"domain_id": SYNCHRONIZER}})
+    assert await lines(traffic, **OPTIONS) == SHOWN
