@@ -45,12 +45,7 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "POST", "/v2/commands/async/submit", why=WRITES),
     Operation(LEDGER, "POST", "/v2/commands/async/submit-reassignment", why=WRITES),
     Operation(LEDGER, "POST", "/v2/commands/completions", ("ledger_completions",)),
-    Operation(
-        LEDGER,
-        "POST",
-        "/v2/commands/command-completions",
-        why="Its shapes are not documented; /v2/commands/completions tells the same.",
-    ),
+    Operation(LEDGER, "POST", "/v2/commands/command-completions", ("ledger_completions",)),
     Operation(LEDGER, "POST", "/v2/events/events-by-contract-id", why=DETAIL),
     Operation(LEDGER, "GET", "/v2/version", ("ledger_info", "ledger_offsets", "health")),
     Operation(LEDGER, "POST", "/v2/dars/validate", why="It is for who uploads a package, and needs the package."),

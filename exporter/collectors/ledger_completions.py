@@ -1,12 +1,15 @@
 """What became of the commands that some parties submitted, followed from run to run and counted.
 
-Asks: GET /v2/state/ledger-end and /v2/state/latest-pruned-offsets; POST /v2/commands/completions.
+Asks: GET /v2/state/ledger-end and /v2/state/latest-pruned-offsets; POST /v2/commands/completions, or where that is off,
+as it is by default from Canton 3.6 on, /v2/commands/command-completions.
 Needs: a token that may read as the parties, and is the user's whose commands are counted or names it.
 Costs: some ten small requests a run; the last waits until two seconds are silent. It begins at the ledger's end; what
-happens while the exporter does not run is not counted. From Canton 3.6 on the operation is off by default.
+happens while the exporter does not run is not counted.
 """
 
 from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -22,7 +25,7 @@ from exporter.metric import Metric
 from exporter.scan import Name
 from exporter.settings import Kind, PartyId, Strict
 
-SOURCE = "POST /v2/commands/completions"
+SOURCE = "POST /v2/commands/completions or /v2/commands/command-completions"
 COMPLETIONS = Metric(
     "canton_ledger_completions_total",
     "Completions seen, by gRPC status code; 0 is a command that was accepted.",
@@ -38,7 +41,7 @@ class Options(Strict):
     parties: Annotated[list[PartyId], Field(min_length=1, max_length=1000)]
     """Whose commands to count."""
     user: str | None = Field(default=None, min_length=1)
-    """Which user's commands; by default those of the token's user."""
+    """Which user's commands; by default those of the token's user, from Canton 3.6 on those of all users."""
 
 
 class Status(Struct):
@@ -64,7 +67,13 @@ class Element(Struct):
     response: Response = msgspec.field(name="completionResponse")
 
 
+COMPLETIONS_ROUTE, COMMAND_COMPLETIONS_ROUTE = ROUTES = (
+    "/v2/commands/completions",
+    "/v2/commands/command-completions",
+)
 POSITION = Note[Position]()
+ROUTE = Note[str]()
+"""Which of the two the node has."""
 
 
 @collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options)
@@ -75,23 +84,31 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
     counts = Counter({(options.user, "0"): 0} if options.user else {})
     counts.update({(sample.labels[0], sample.labels[1]): int(sample.value) for sample in previous.of(COMPLETIONS)})
 
-    at_once = 1
+    at_once, route = 1, previous.note(ROUTE) or COMPLETIONS_ROUTE
+
+    async def ask(asked: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
+        nonlocal route
+        body: dict[str, Any] = {"parties": options.parties, "beginExclusive": begin}
+        if options.user is not None and asked == COMPLETIONS_ROUTE:  # the other tells of all users
+            body["userId"] = options.user
+        answer = await node.post(asked, tuple[Element, ...], body, query=query)
+        route = asked
+        return answer
 
     async def read(position: Position, upto: int) -> int:
         # The stream has no end: an answer is over when it is full, or after a silence, which on a busy node does not
         # come before the request's own end. So it begins with small ones: what they held is counted by then.
         nonlocal at_once
         limit, at_once = min(at_once, position.limit), 2 * at_once
-        body: dict[str, Any] = {"parties": options.parties, "beginExclusive": position.offset}
-        if options.user is not None:
-            body["userId"] = options.user
         query = {"limit": str(limit), "stream_idle_timeout_ms": str(round(IDLE_SECONDS * 1000))}
-        answer = await node.post("/v2/commands/completions", tuple[Element, ...], body, query=query)
+        routes = dict.fromkeys((route, *ROUTES))
+        answer = await node.first(*(partial(ask, each, position.offset, query) for each in routes))
         if len(answer) > limit:
             raise Malformed(f"{SOURCE}: {len(answer)} completions, where {limit} were asked for")
         completions = [each.response.completion.value for each in answer if each.response.completion]
         check_order((each.offset for each in completions), position.offset, 2**63, SOURCE)
-        for each in completions:
+        of_user = (each for each in completions if options.user is None or each.user in (None, options.user))
+        for each in of_user:
             counts[(each.user or options.user or "", str((each.status and each.status.code) or 0))] += 1
         checkpoints = (each.response.checkpoint.value.offset for each in answer if each.response.checkpoint)
         return max((position.offset, *(each.offset for each in completions), *checkpoints))
@@ -100,5 +117,6 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
     if len(counts) > MOST_SERIES:
         raise TooLarge(f"{SOURCE}: more than {MOST_SERIES} users and codes")
     yield POSITION.of(position)
+    yield ROUTE.of(route)
     for (user, code), count in counts.items():
         yield COMPLETIONS.sample(count, user=user, code=code)

@@ -32,7 +32,7 @@ DEDUPLICATION = {"DeduplicationDuration": {"value": {"seconds": 30, "nanos": 0, 
 @dataclass(frozen=True)
 class CompletionsRequest:
     parties: frozenset[str]
-    user: str
+    user: str | None  # of all users without one
     begin: int
 
 
@@ -48,15 +48,27 @@ class CompletionQuestions:
     def questions(self) -> Iterator[Question]:
         answer = disabled if self._dialect.legacy_is_disabled else self.completions
         yield Question("POST", "/v2/commands/completions", answer)
+        if self._dialect.is_network and self._dialect is not Dialect.V0_5:
+            yield Question("POST", "/v2/commands/command-completions", self.command_completions)
 
     async def completions(self, request: web.Request) -> Any:
+        return await self._stream(request, self._read(await request.read()))
+
+    async def command_completions(self, request: web.Request) -> Any:
+        """The same since Canton 3.5, of all users."""
+        body = read_body(await request.read())
+        parties = read_strings(body, "parties") or self._participant.parties
+        begin = read_field(body, "beginExclusive", int) or 0
+        check_not_negative(begin)
+        return await self._stream(request, CompletionsRequest(frozenset(parties), None, begin))
+
+    async def _stream(self, request: web.Request, asked: CompletionsRequest) -> Any:
         rows, idle_seconds = read_limits(request.query, self._list_limit)
-        asked = self._read(await request.read())
         check_range(self._participant, asked.begin, None)
 
         def show(event: Event) -> dict[str, Any] | None:
             submission = self._participant.contents.submission(event)
-            if submission is None or submission.user != asked.user or submission.party not in asked.parties:
+            if submission is None or asked.user not in (None, submission.user) or submission.party not in asked.parties:
                 return None
             completion = completion_json(self._participant, event, submission)
             return {"completionResponse": {"Completion": {"value": completion}}}

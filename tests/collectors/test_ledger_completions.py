@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from exporter.collectors.ledger_completions import ledger_completions
+from exporter.collectors.ledger_completions import SOURCE, ledger_completions
 from tests.conftest import Lines
 from tests.nodes import TestNode
 
@@ -130,7 +130,7 @@ async def test_more_than_was_asked_for_is_malformed(node: TestNode, lines: Lines
     at(node, 110)
     tell(node, 100, completion(101), completion(102))
     [line] = await lines(ledger_completions)
-    assert line == "malformed: POST /v2/commands/completions: 2 completions, where 1 were asked for"
+    assert line == f"malformed: {SOURCE}: 2 completions, where 1 were asked for"
 
 
 async def test_what_would_count_twice_is_malformed(node: TestNode, lines: Lines) -> None:
@@ -138,7 +138,7 @@ async def test_what_would_count_twice_is_malformed(node: TestNode, lines: Lines)
     at(node, 110)
     tell(node, 100, completion(100))
     [line] = await lines(ledger_completions)
-    assert line.startswith("malformed: POST /v2/commands/completions: offset 100 where one from 101")
+    assert line.startswith(f"malformed: {SOURCE}: offset 100 where one from 101")
 
 
 async def test_a_gap_is_told(node: TestNode, lines: Lines) -> None:
@@ -149,9 +149,40 @@ async def test_a_gap_is_told(node: TestNode, lines: Lines) -> None:
     assert lines.run.news == ("completions may have been missed up to offset 150: pruned",)
 
 
-async def test_a_node_where_it_is_off_is_unsupported(node: TestNode, lines: Lines) -> None:
+OFF: dict[str, Any] = {"status": 400, "answers": {"code": "DEPRECATED_API_DISABLED", "cause": "off"}}
+NEWER = "/v2/commands/command-completions"
+
+
+def tell_newer(node: TestNode, begin: int, *responses: Any, limit: int = 1, **answer: Any) -> None:
+    answers = [{"completionResponse": response} for response in responses]
+    path = f"{NEWER}?limit={limit}&stream_idle_timeout_ms=2000"
+    node.post(path, {"parties": ["a::12"], "beginExclusive": begin}, **(answer or {"answers": answers}))
+
+
+async def test_where_it_is_off_the_newer_operation_is_asked_and_that_is_remembered(
+    node: TestNode, lines: Lines
+) -> None:
+    at(node, 100)
+    options = {**PARTIES, "user": "app"}
+    await lines(ledger_completions, **options)
+    at(node, 103)
+    tell(node, 100, user="app", **OFF)
+    tell_newer(node, 100, completion(101, 5))
+    tell_newer(node, 101, completion(102, 0, "somebody else"), completion(103), limit=2)
+    counted = ['canton_ledger_completions_total{code="0",user="app"} 1.0']
+    counted.append('canton_ledger_completions_total{code="5",user="app"} 1.0')
+    assert await lines(ledger_completions) == counted
+    at(node, 104)
+    tell_newer(node, 103, checkpoint(104))
+    assert await lines(ledger_completions) == counted
+    paths = [request.path for request in node.requests if request.method == "POST"]
+    assert paths == ["/v2/commands/completions", NEWER, NEWER, NEWER]
+
+
+async def test_a_node_with_neither_operation_is_unsupported(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     at(node, 110)
-    tell(node, 100, status=400, answers={"code": "DEPRECATED_API_DISABLED", "cause": "off"})
+    tell(node, 100, **OFF)
+    tell_newer(node, 100, status=404, body=b"")
     [line] = await lines(ledger_completions)
-    assert line.startswith("unsupported: POST /v2/commands/completions: 400 DEPRECATED_API_DISABLED")
+    assert line == (f"unsupported: POST /v2/commands/completions: 400 DEPRECATED_API_DISABLED: off; POST {NEWER}: 404")
