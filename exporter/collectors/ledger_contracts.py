@@ -24,7 +24,7 @@ from exporter.settings import Kind
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",
-    "Active contracts; 0 for templates that were asked for or seen before and are not there.",
+    "Active contracts, those on their way between synchronizers too; 0 for templates asked for or seen before.",
     ("template",),
     source="POST /v2/state/active-contracts-page or /v2/state/active-contracts",
 )
