@@ -111,7 +111,12 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         for each in of_user:
             counts[(each.user or options.user or "", str((each.status and each.status.code) or 0))] += 1
         checkpoints = (each.response.checkpoint.value.offset for each in answer if each.response.checkpoint)
-        return max((position.offset, *(each.offset for each in completions), *checkpoints))
+        reached = max((position.offset, *(each.offset for each in completions), *checkpoints))
+        if reached == position.offset and limit == len(answer) < position.limit:
+            return await read(
+                position, upto
+            )  # a stream may begin with the checkpoint where it begins, and no more fitted
+        return reached
 
     position = await follow(node, start, read)
     if len(counts) > MOST_SERIES:

@@ -107,6 +107,14 @@ async def test_on_a_busy_node_that_is_never_silent_what_came_is_counted(node: Te
     assert await lines(ledger_completions) == ['canton_ledger_completions_total{code="0",user="app"} 3.0']
 
 
+async def test_a_checkpoint_where_it_begins_does_not_hold_it_up(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 104)
+    tell(node, 100, checkpoint(100))
+    tell(node, 100, checkpoint(100), completion(104), limit=2)
+    assert await lines(ledger_completions) == ['canton_ledger_completions_total{code="0",user="app"} 1.0']
+
+
 async def test_where_nothing_comes_it_asks_again_from_there(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     at(node, 110)
