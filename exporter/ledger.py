@@ -1,16 +1,14 @@
 """What several collectors ask a ledger: its end, what it pruned, and the events that somebody may see."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from exporter.answers import Int64, NotNegative, Struct
 from exporter.api import Node
 from exporter.scan import Name, template_name
-from exporter.settings import PartyId, Strict
-
-Template = Annotated[str, StringConstraints(pattern=r"^[^:#\s]+:[^:\s]+:[^:\s]+$", max_length=1000)]
+from exporter.settings import PartyId, Strict, TemplateName
 
 
 class Seen(Strict):
@@ -18,7 +16,7 @@ class Seen(Strict):
 
     parties: list[PartyId] = Field(default=[], max_length=1000)
     """What these parties see; by default what any party sees, which needs the right to read as any party."""
-    templates: list[Template] = Field(default=[], max_length=1000)
+    templates: list[TemplateName] = Field(default=[], max_length=1000)
     """Only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
 
     def event_format(self) -> dict[str, Any]:

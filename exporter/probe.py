@@ -15,6 +15,7 @@ from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, write_page
 from exporter.fleet import Fleet
+from exporter.runner import Run
 from exporter.standing import Standing
 from exporter.telling import describe
 from exporter.web.probe import blocks_of, is_good
@@ -40,10 +41,17 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
         connection = fleet.connections[target]
         standings = choose(target, connection.standings, collector)
         started = clock.monotonic()
-        if judge := connection.standings.get(health.name):  # a load balancer with nothing behind it lacks everything
-            judge.take(await connection.run(judge.watch, Yielded()))
-        asking = (connection.run(each.watch, Yielded(), show(each.watch.collector.name, clock)) for each in standings)
-        runs = await asyncio.gather(*asking)
+        # Health first: a load balancer with nothing behind it would seem to lack every operation.
+        alive = connection.standings.get(health.name)
+        if alive:
+            alive.take(await connection.run(alive.watch, Yielded()))
+
+        async def ask(standing: Standing) -> Run:
+            if standing is alive and alive.last:
+                return alive.last
+            return await connection.run(standing.watch, Yielded(), show(standing.watch.collector.name, clock))
+
+        runs = await asyncio.gather(*map(ask, standings))
     finally:
         await fleet.stop()
     blocks = blocks_of(standings, runs, clock.monotonic() - started)

@@ -85,6 +85,8 @@ Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
 PartyId = Annotated[str, Field(min_length=1, max_length=400)]
+TemplateName = Annotated[str, Field(pattern=r"^[^:#\s]+:[^:\s]+:[^:\s]+$", max_length=2100)]
+"""PACKAGE_NAME:MODULE_NAME:ENTITY_NAME, as the APIs' filters want it."""
 
 
 class NoAuth(Strict):

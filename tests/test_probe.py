@@ -85,6 +85,7 @@ async def test_without_a_name_all_are_asked_that_do_not_take_long(
     asked = [line.partition(":")[0] for line in told[1:] if not line.startswith(" ")]
     assert asked == ["feature_support", "health"]
     assert 'canton_up{network="default",role="own",target="a"} 1.0' in metrics
+    assert [request.path for request in node.requests].count("/livez") == 1
 
 
 @pytest.mark.parametrize("collector", [None, "coin_rules"])

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from exporter.answers import Int64, Moment, Struct
 from exporter.api import Node
@@ -33,7 +33,7 @@ from exporter.scan import (
     newest_snapshot,
     template_name,
 )
-from exporter.settings import Kind, PartyId
+from exporter.settings import Kind, PartyId, TemplateName
 
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(
@@ -64,11 +64,9 @@ TEMPLATE = re.compile("(?![0-9a-f]{64}:)[^:]+:[^:]+:[^:]+")
 MOST_APART = 200_000
 """How many contracts can be told apart; it takes 20 MB."""
 
-Template = Annotated[str, StringConstraints(pattern=r"^[^:\s]+:[^:\s]+:[^:\s]+$", max_length=2100)]
-
 
 class Options(MigrationOptions):
-    templates: list[Template] = Field(default=[], max_length=1000)
+    templates: list[TemplateName] = Field(default=[], max_length=1000)
     """Count only these, each as `PACKAGE_NAME:MODULE_NAME:ENTITY_NAME`."""
     party_ids: list[PartyId] = Field(default=[], max_length=1000)
     """Count only contracts in which one of these parties has a stake; of several parties at most 200 000."""
@@ -213,6 +211,8 @@ class Once:
     def only_new(self, contracts: Iterable[Contract]) -> list[Contract]:
         new = []
         for contract in contracts:
+            if contract.contract_id is None:
+                raise Malformed(f"POST {self._route}: a contract without contract_id, by which it is told from others")
             known = len(self._seen)
             self._seen.add(hash(contract.contract_id))
             if len(self._seen) > known:

@@ -113,9 +113,8 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         checkpoints = (each.response.checkpoint.value.offset for each in answer if each.response.checkpoint)
         reached = max((position.offset, *(each.offset for each in completions), *checkpoints))
         if reached == position.offset and limit == len(answer) < position.limit:
-            return await read(
-                position, upto
-            )  # a stream may begin with the checkpoint where it begins, and no more fitted
+            # A stream may begin with the checkpoint of where it begins, and nothing more fitted.
+            return await read(position, upto)
         return reached
 
     position = await follow(node, start, read)

@@ -189,6 +189,15 @@ async def test_a_contract_of_several_parties_counts_once_however_often_it_is_lis
     assert line == "too_large: POST /v2/state/acs: more than 1 contracts of several parties; name only one"
 
 
+async def test_contracts_of_several_parties_that_cannot_be_told_apart_are_malformed(
+    node: TestNode, lines: Lines
+) -> None:
+    tell_snapshot(node)
+    node.post("/v2/state/acs", {**ASKED, "party_ids": ["a::12", "b::12"]}, answers=page(contract(AMULET)))
+    [line] = await lines(acs, party_ids=["a::12", "b::12"])
+    assert line == "malformed: POST /v2/state/acs: a contract without contract_id, by which it is told from others"
+
+
 async def test_a_snapshot_that_only_a_newer_version_will_have_does_not_bind_to_an_older_one(
     node: TestNode, lines: Lines
 ) -> None:
