@@ -81,12 +81,13 @@ def named(pattern: str, words: str) -> AfterValidator:
 TargetName = Annotated[str, named(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}", "letters, digits and -_.: only")]
 HeaderName = Annotated[str, named(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name, without spaces and colons")]
 LabelName = Annotated[str, named(r"_?[a-zA-Z][a-zA-Z0-9_]*", "letters, digits and underscores, no two to begin with")]
+TEMPLATE = r"[^:#\s]{1,1000}(:[^:\s]{1,1000}){2}"
+TemplateName = Annotated[str, named(TEMPLATE, "PACKAGE:MODULE:ENTITY, such as splice-amulet:Splice.Amulet:Amulet")]
+Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "a hash in hex digits")]
 Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
 PartyId = Annotated[str, Field(min_length=1, max_length=400)]
-TemplateName = Annotated[str, Field(pattern=r"^[^:#\s]+:[^:\s]+:[^:\s]+$", max_length=2100)]
-"""PACKAGE_NAME:MODULE_NAME:ENTITY_NAME, as the APIs' filters want it."""
 
 
 class NoAuth(Strict):

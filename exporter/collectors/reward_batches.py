@@ -24,7 +24,7 @@ from exporter.collector import Note, Yielded, Yields, collector, minutes
 from exporter.errors import Malformed, Refused, TooLarge, Unsupported
 from exporter.metric import Metric
 from exporter.rounds import newest_rounds
-from exporter.settings import Kind, PartyId, Strict
+from exporter.settings import Hash, Kind, PartyId, Strict
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
 ROUND = Metric("canton_reward_round", "The round walked last.", source=SOURCE)
@@ -42,13 +42,13 @@ AT_ONCE, DEEPEST, MOST_BATCHES, MOST_BYTES = 4, 16, 10_000, 2**22
 MOST_PROVIDERS = 100_000
 EXACT = decimal.Context(prec=100, traps=[decimal.Inexact])
 
-Hash = Annotated[str, msgspec.Meta(pattern="^[0-9A-Fa-f]{1,200}$")]
+BatchHash = Annotated[str, msgspec.Meta(pattern="^[0-9A-Fa-f]{1,200}$")]
 
 
 class Known(Strict):
     round: int = Field(ge=0)
     """The round's number."""
-    root_hash: Annotated[str, Field(pattern=r"^[0-9A-Fa-f]{1,200}$")]
+    root_hash: Hash
     """Its tree's root, in hex."""
 
 
@@ -61,7 +61,7 @@ class Options(Strict):
 
 class Root(Struct):
     status: str
-    root_hash: Hash | None = None
+    root_hash: BatchHash | None = None
 
 
 class Allowance(Struct):
@@ -71,7 +71,7 @@ class Allowance(Struct):
 
 class Batch(Struct):
     batch_type: Literal["BatchOfBatches", "BatchOfMintingAllowances"]
-    child_hashes: tuple[Hash, ...] | None = None
+    child_hashes: tuple[BatchHash, ...] | None = None
     minting_allowances: tuple[Allowance, ...] | None = None
 
     def __post_init__(self) -> None:

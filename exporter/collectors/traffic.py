@@ -18,7 +18,7 @@ from exporter.collector import Note, Yielded, Yields, collector, minutes
 from exporter.errors import Refused
 from exporter.metric import Metric
 from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.settings import Kind, Strict, named
 
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 LIMIT = Metric("canton_traffic_limit_bytes", "The extra traffic a member ever bought.", ("member",), source=SOURCE)
@@ -27,8 +27,11 @@ CONSUMED = Metric("canton_traffic_consumed_bytes", "How much of it is consumed."
 MOST_BYTES = 2**22
 
 
+Member = Annotated[str, named(r"[A-Z]{3}::[^\s]{1,400}::[0-9a-f]{1,200}", "PAR::NAME::FINGERPRINT")]
+
+
 class Options(Strict):
-    members: Annotated[list[Annotated[str, Field(pattern=r"^[A-Z]{3}::[^:\s]+::[0-9a-f]+$")]], Field(min_length=1)]
+    members: Annotated[list[Member], Field(min_length=1)]
     """The members' ids, such as `PAR::participant::1220...`."""
     synchronizer: str | None = Field(default=None, min_length=1)
     """The synchronizer's id; by default that of the network's rules."""

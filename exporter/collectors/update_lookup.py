@@ -13,7 +13,7 @@ from exporter.answers import Moment, Struct
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
 from exporter.metric import Metric
-from exporter.settings import Kind, Strict
+from exporter.settings import Hash, Kind, Strict
 
 SOURCE = "GET /v2/updates/hash/{hash}"
 INDEXED = Metric("canton_update_indexed", "1 if the scan knows the update, else 0.", ("hash",), source=SOURCE)
@@ -23,7 +23,7 @@ RECORD_TIMESTAMP = Metric(
 
 
 class Options(Strict):
-    hashes: Annotated[list[Annotated[str, Field(pattern=r"^[0-9A-Fa-f]{2,200}$")]], Field(min_length=1)]
+    hashes: Annotated[list[Hash], Field(min_length=1)]
     """The hashes to look up, in hex."""
 
 
