@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from dashboards import rules
 from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter import own
 from exporter.collector import Collector
@@ -34,6 +35,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs/coverage.md": coverage_page(),
         ROOT / "docs/collectors/README.md": collectors_page(),
         ROOT / "exporter.example.yaml": example(),
+        ROOT / "dashboards/rules.yaml": rules.plain(),
     }
     for name, collector in discover().items():
         files[ROOT / f"docs/collectors/{name}.md"] = collector_page(collector)
