@@ -1,7 +1,7 @@
 """A pretend Canton network on loopback, for the demo and the tests; it shares no code with the rest of the exporter."""
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.faults import Cut, Delay, Down, Fault, Frozen, Garbage, Html, Status
+from exporter.simulator.faults import Cut, Delay, Down, Fault, Frozen, Garbage, Html, Late, Status
 from exporter.simulator.network import Kind, Network, NodeSpec
 from exporter.simulator.node import Node
 
@@ -15,6 +15,7 @@ __all__ = [
     "Garbage",
     "Html",
     "Kind",
+    "Late",
     "Network",
     "Node",
     "NodeSpec",

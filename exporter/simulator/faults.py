@@ -10,6 +10,9 @@ from aiohttp import web
 PAGE = "<!DOCTYPE html><html><head><title>{0}</title></head><body><h1>{0}</h1><hr>load balancer</body></html>"
 STATUSES = range(200, 600)
 
+# Before that, what a ledger has in its beginning is pruned.
+LATEST_SECONDS = 18_000
+
 Refuse = Callable[[int, str], web.Response]
 
 
@@ -17,6 +20,7 @@ Refuse = Callable[[int, str], web.Response]
 class Fault:
     kind: ClassVar[str]
     takes: ClassVar[str] = "nothing else"
+    befalls: ClassVar[tuple[str, ...]] = ("scan", "ledger", "validator")
 
     def __post_init__(self) -> None:
         if not self.is_valid():
@@ -33,6 +37,10 @@ class Fault:
         """Whether it changes what is answered at a path, which is counted from the node's base."""
         return False
 
+    def knows(self, at: float, since: float) -> float:
+        """Up to when a node knows at a time what the network did, if it has misbehaved since some time."""
+        return at
+
     async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.StreamResponse | None:
         """The answer in place of the node's; None lets the node answer. `refuse` is how this node says a status."""
         return None
@@ -40,9 +48,29 @@ class Fault:
 
 @dataclass(frozen=True)
 class Frozen(Fault):
-    """A ledger whose end and record times stand still while it answers everything; the network goes on."""
+    """An end and record times that stand still while the node answers everything; the network goes on."""
 
     kind = "frozen"
+    befalls = ("ledger", "scan")
+
+    def knows(self, at: float, since: float) -> float:
+        return min(at, since)
+
+
+@dataclass(frozen=True)
+class Late(Fault):
+    """A node that processes all there is, but behind: what it knows is that of a while ago, and moves."""
+
+    kind = "late"
+    befalls = ("ledger", "scan")
+    takes = '"seconds" (a number from 0 to 18000) and nothing else'
+    seconds: float
+
+    def is_valid(self) -> bool:
+        return is_number(self.seconds) and 0 <= self.seconds <= LATEST_SECONDS
+
+    def knows(self, at: float, since: float) -> float:
+        return at - self.seconds
 
 
 @dataclass(frozen=True)
@@ -90,7 +118,7 @@ class Delay(AtPath):
     seconds: float
 
     def is_valid(self) -> bool:
-        return super().is_valid() and type(self.seconds) in (int, float) and 0 <= self.seconds <= 3600
+        return super().is_valid() and is_number(self.seconds) and 0 <= self.seconds <= 3600
 
     async def answer(self, request: web.Request, path: str, refuse: Refuse) -> None:
         await asyncio.sleep(self.seconds)
@@ -139,7 +167,11 @@ class Html(AtPath):
         return web.Response(status=self.status, text=PAGE.format(title), content_type="text/html")
 
 
-KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Status, Delay, Cut, Garbage, Html, Frozen, Down)}
+KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Status, Delay, Cut, Garbage, Html, Frozen, Late, Down)}
+
+
+def is_number(value: Any) -> bool:
+    return type(value) in (int, float)
 
 
 def read_fault(given: Any) -> Fault:

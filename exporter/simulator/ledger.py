@@ -11,7 +11,6 @@ from exporter.simulator.canton_error import CantonError, error_of
 from exporter.simulator.completions import CompletionQuestions, completed
 from exporter.simulator.contents import USERS
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.faults import Fault, Frozen
 from exporter.simulator.ledger_request import Question
 from exporter.simulator.node import BODILESS, Node, Operation
 from exporter.simulator.packages import PackageQuestions
@@ -46,7 +45,7 @@ class LedgerNode(Node):
         active_contracts: int,
     ) -> None:
         super().__init__(name, world, dialect, port, token)
-        self.participant = Participant(world, name, left_synchronizer=left_synchronizer)
+        self.participant = Participant(world, name, left_synchronizer=left_synchronizer, knows=self.knows)
         self.vetting = Vetting(world, self.participant.id, left_synchronizer=left_synchronizer)
         self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
         self.packages = PackageQuestions(self.vetting, dialect)
@@ -145,10 +144,6 @@ class LedgerNode(Node):
     def active(self, offset: int, parties: Collection[str] | None = None) -> Counter[tuple[str, str]]:
         """How many contracts there are at an offset, by the kind of their entries and by template."""
         return self._active.totals(offset, parties)
-
-    async def _change_fault(self, fault: Fault | None) -> None:
-        self.participant.frozen_at = self.world.now() if isinstance(fault, Frozen) else None
-        await super()._change_fault(fault)
 
     def refuse(self, status: int, path: str) -> web.Response:
         if status in BODILESS or (status == 503 and path == "/livez"):

@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.faults import Down, Fault, Frozen
+from exporter.simulator.faults import Down, Fault
 from exporter.simulator.listener import Listener
 from exporter.simulator.world import World
 
@@ -39,6 +39,7 @@ class Node(ABC):
         self.dialect = dialect
         self._token = token
         self._fault: Fault | None = None
+        self._since = 0.0  # when it has that fault
         self._listener = Listener(self._application, port)
 
     @abstractmethod
@@ -76,8 +77,9 @@ class Node(ABC):
 
     async def set_fault(self, fault: Fault) -> None:
         """Misbehave from now on in this way, and no longer in another."""
-        if isinstance(fault, Frozen) and self.kind != "ledger":
-            raise ValueError(f"Only a ledger can be frozen, and {self.name} is a {self.kind}.")
+        if self.kind not in fault.befalls:
+            able = " or ".join(f"a {kind}" for kind in fault.befalls)
+            raise ValueError(f"Only {able} can be {fault.kind}, and {self.name} is a {self.kind}.")
         await self._change_fault(fault)
 
     async def clear_fault(self) -> None:
@@ -85,11 +87,15 @@ class Node(ABC):
 
     async def _change_fault(self, fault: Fault | None) -> None:
         was_down = isinstance(self._fault, Down)
-        self._fault = fault
+        self._fault, self._since = fault, self.world.now()
         if isinstance(fault, Down):
             await self._listener.close()
         elif was_down:
             await self._listener.open()
+
+    def knows(self, at: float) -> float:
+        """Up to when this node knows at a time what the network did."""
+        return at if self._fault is None else self._fault.knows(at, self._since)
 
     def json(self, body: Any, status: int = 200) -> web.Response:
         return web.Response(text=self.dialect.write(body), status=status, content_type="application/json")

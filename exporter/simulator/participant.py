@@ -4,7 +4,7 @@ Nothing runs in the background and nothing is stored, so it costs the same after
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from exporter.simulator.contents import Act, Contents
 from exporter.simulator.facts import fingerprint
@@ -23,15 +23,27 @@ KEPT_OFFSETS = 20_000
 OLD_SYNCHRONIZER_SECONDS = 90 * 86_400.0
 
 
+def at_once(at: float) -> float:
+    return at
+
+
 class Participant:
-    def __init__(self, world: World, name: str, *, left_synchronizer: bool = False) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        *,
+        left_synchronizer: bool = False,
+        knows: Callable[[float], float] = at_once,
+    ) -> None:
+        """`knows` tells up to when the participant has indexed the network at a time; it never goes down."""
         self.world = world
+        self._knows = knows
         self.seed = f"{world.seed}/{name}"
         self.namespace = f"1220{fingerprint(self.seed)}"
         self.id = f"participant::{self.namespace}"
         self.parties = [f"{party}::{self.namespace}" for party in ("alice", "bob", "carol")]
         self.left_synchronizer = left_synchronizer
-        self.frozen_at: float | None = None
         self.restarted_at: float | None = None
         self.first_end = FIRST_END
         self.began = world.began
@@ -46,7 +58,7 @@ class Participant:
 
     def pruned(self) -> int:
         """The last offset pruned: by hand, or in steps that come as near to the end as KEPT_OFFSETS."""
-        steps = math.floor((self._now() - self.began) / PRUNING_SECONDS)
+        steps = max(0, math.floor((self._now() - self.began) / PRUNING_SECONDS))
         end_then = self._newest(self.began + steps * PRUNING_SECONDS).offset
         return max(self._pruned_by_hand, min(self._first_pruned + steps * PRUNING_STEP, end_then - KEPT_OFFSETS))
 
@@ -58,8 +70,8 @@ class Participant:
         start = self.world.began if self.restarted_at is None else self.restarted_at
         interval = self.world.checkpoint_interval
         tick = start + math.floor((self.world.now() - start) / interval) * interval
-        event = self._newest(min(tick, self._now()))
-        if self.restarted_at is not None and event.record_time + INDEXING_SECONDS <= self.restarted_at:
+        event = self._newest(self._knows(tick))
+        if self.restarted_at is not None and event.record_time + INDEXING_SECONDS <= self._knows(self.restarted_at):
             return None
         return event if event.offset else None
 
@@ -93,14 +105,12 @@ class Participant:
         """Be rebuilt: the same participant with the same parties, and a ledger that is empty and begins anew."""
         self.restart()
         self.began = self.world.now()
-        if self.frozen_at is not None:
-            self.frozen_at = self.began
         self._resets += 1
         self.first_end = self._first_pruned = self._pruned_by_hand = 0
         self.contents = Contents(f"{self.seed}/{self._resets}", self.parties, self._block)
 
     def _now(self) -> float:
-        return self.world.now() if self.frozen_at is None else self.frozen_at
+        return self._knows(self.world.now())
 
     def _newest(self, at: float) -> Event:
         number = math.floor((at - INDEXING_SECONDS - self.began) / BLOCK_SECONDS)

@@ -37,7 +37,7 @@ class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
         self, name: str, world: World, dialect: Dialect, port: int, token: str | None, *, most_per_second: float | None
     ) -> None:
         super().__init__(name, world, dialect, port, token)
-        self._participant = Participant(world, name)
+        self._participant = Participant(world, name, knows=self.knows)
         self._limit = None if most_per_second is None else RateLimit(world.now, most_per_second)
 
     def operations(self) -> Iterator[Operation]:

@@ -17,6 +17,7 @@ from exporter.simulator import (
     Garbage,
     Html,
     Kind,
+    Late,
     Network,
     NodeSpec,
     Status,
@@ -96,29 +97,6 @@ async def test_html_is_a_load_balancers_page(network: Network, client: Client, s
     assert answer.text.startswith("<!DOCTYPE html>")
 
 
-async def test_a_frozen_ledger_answers_but_stands_still_until_it_catches_up(
-    network: Network, client: Client, clock: StandingClock
-) -> None:
-    frozen, other = network["ledger-0.9"], network["ledger-0.7.5"]
-    await frozen.set_fault(Frozen())
-    before = (await client.ask(frozen, END)).json
-    before_other = (await client.ask(other, END)).json
-    clock.advance(60)
-    assert (await client.ask(frozen, END)).json == before
-    assert (await client.ask(other, END)).json["offset"] >= before_other["offset"] + 290
-    body = {"beginExclusive": before["offset"] - 10, "updateFormat": {}}
-    [checkpoint] = (await client.updates(frozen, body)).json
-    assert checkpoint["update"]["OffsetCheckpoint"]["value"] == before
-    await frozen.clear_fault()
-    assert (await client.ask(frozen, END)).json["offset"] >= before["offset"] + 290
-
-
-@pytest.mark.parametrize("kind", ["scan", "validator"])
-async def test_only_a_ledger_can_be_frozen(network: Network, kind: str) -> None:
-    with pytest.raises(ValueError, match=f"Only a ledger can be frozen, and {kind}-0.9 is a {kind}."):
-        await network[f"{kind}-0.9"].set_fault(Frozen())
-
-
 async def test_a_node_that_is_down_refuses_connections_and_comes_back_on_its_port(
     network: Network, client: Client
 ) -> None:
@@ -182,6 +160,7 @@ async def test_control_lists_the_nodes(clock: StandingClock, client: Client) -> 
         ({"kind": "html"}, Html(404)),
         ({"kind": "html", "status": 200}, Html(200)),
         ({"kind": "frozen"}, Frozen()),
+        ({"kind": "late", "seconds": 60.5}, Late(60.5)),
         ({"kind": "down"}, Down()),
     ],
 )
@@ -199,15 +178,15 @@ async def test_control_sets_and_clears_each_fault(
     assert node.is_listening
 
 
+KINDS = 'A fault is a JSON object whose "kind" is one of status, delay, cut, garbage, html, frozen, late, down.'
+
+
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"{", 'A fault is a JSON object whose "kind" is one of status, delay, cut, garbage, html, frozen, down.'),
-        (b"\xff", 'A fault is a JSON object whose "kind" is one of status, delay, cut, garbage, html, frozen, down.'),
-        (
-            {"kind": []},
-            'A fault is a JSON object whose "kind" is one of status, delay, cut, garbage, html, frozen, down.',
-        ),
+        (b"{", KINDS),
+        (b"\xff", KINDS),
+        ({"kind": []}, KINDS),
         (
             {"kind": "delay", "seconds": "2"},
             'A fault of kind "delay" takes "seconds" (a number from 0 to 3600), '
@@ -219,15 +198,19 @@ async def test_control_sets_and_clears_each_fault(
             'optionally "path" (a prefix that begins with "/") and nothing else.',
         ),
         ({"kind": "down", "path": "/"}, 'A fault of kind "down" takes nothing else.'),
-        ({"kind": "frozen"}, "Only a ledger can be frozen, and scan-0.9 is a scan."),
+        (
+            {"kind": "late", "seconds": 18_001},
+            'A fault of kind "late" takes "seconds" (a number from 0 to 18000) and nothing else.',
+        ),
+        ({"kind": "frozen"}, "Only a ledger or a scan can be frozen, and validator-0.9 is a validator."),
     ],
 )
 async def test_control_refuses_a_bad_fault_with_a_sentence(
     network: Network, client: Client, body: Any, sentence: str
 ) -> None:
-    answer = await client.ask(network.control_url, "/nodes/scan-0.9/fault", body, method="PUT")
+    answer = await client.ask(network.control_url, "/nodes/validator-0.9/fault", body, method="PUT")
     assert (answer.status, answer.text) == (400, sentence + "\n")
-    assert network["scan-0.9"].fault is None
+    assert network["validator-0.9"].fault is None
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])

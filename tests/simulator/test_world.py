@@ -91,10 +91,9 @@ def test_after_a_restart_there_is_no_checkpoint_until_a_tick_after_the_first_eve
     assert participant.checkpoint() == participant.end()
 
 
-def test_a_ledger_frozen_since_its_restart_never_has_a_checkpoint(
-    participant: Participant, clock: StandingClock
-) -> None:
-    participant.frozen_at = START
+def test_a_ledger_frozen_since_its_restart_never_has_a_checkpoint(clock: StandingClock) -> None:
+    world = World(clock, seed=7, checkpoint_interval=15)
+    participant = Participant(world, "ledger", knows=lambda at: min(at, START))
     participant.restart()
     clock.advance(HOUR)
     assert participant.checkpoint() is None
