@@ -1,7 +1,7 @@
 """A pretend Canton network on loopback, for the demo and the tests; it shares no code with the rest of the exporter."""
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.faults import Cut, Delay, Down, Fault, Frozen, Garbage, Html, Late, Status
+from exporter.simulator.faults import Cut, Delay, Disconnected, Down, Fault, Frozen, Garbage, Html, Late, Quiet, Status
 from exporter.simulator.network import Kind, Network, NodeSpec
 from exporter.simulator.node import Node
 
@@ -9,6 +9,7 @@ __all__ = [
     "Cut",
     "Delay",
     "Dialect",
+    "Disconnected",
     "Down",
     "Fault",
     "Frozen",
@@ -19,5 +20,6 @@ __all__ = [
     "Network",
     "Node",
     "NodeSpec",
+    "Quiet",
     "Status",
 ]

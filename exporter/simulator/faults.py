@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 from aiohttp import web
 
+from exporter.simulator.facts import DAY
+
 PAGE = "<!DOCTYPE html><html><head><title>{0}</title></head><body><h1>{0}</h1><hr>load balancer</body></html>"
 STATUSES = range(200, 600)
 
@@ -51,10 +53,34 @@ class Frozen(Fault):
     """An end and record times that stand still while the node answers everything; the network goes on."""
 
     kind = "frozen"
-    befalls = ("ledger", "scan")
+    befalls: ClassVar[tuple[str, ...]] = ("ledger", "scan")
 
     def knows(self, at: float, since: float) -> float:
         return min(at, since)
+
+
+@dataclass(frozen=True)
+class Disconnected(Frozen):
+    """A participant connected to no synchronizer, so that it hears nothing, while it answers everything."""
+
+    kind = "disconnected"
+    befalls = ("ledger",)
+
+
+@dataclass(frozen=True)
+class Quiet(Fault):
+    """A healthy participant on which nobody does anything: what it hears of comes only now and then."""
+
+    kind = "quiet"
+    befalls = ("ledger",)
+    takes = '"every" (a number from 0.1 to 86400, the seconds between what it hears of) and nothing else'
+    every: float
+
+    def is_valid(self) -> bool:
+        return is_number(self.every) and 0.1 <= self.every <= DAY
+
+    def knows(self, at: float, since: float) -> float:
+        return at if at < since else since + (at - since) // self.every * self.every
 
 
 @dataclass(frozen=True)
@@ -62,7 +88,7 @@ class Late(Fault):
     """A node that processes all there is, but behind: what it knows is that of a while ago, and moves."""
 
     kind = "late"
-    befalls = ("ledger", "scan")
+    befalls: ClassVar[tuple[str, ...]] = ("ledger", "scan")
     takes = '"seconds" (a number from 0 to 18000) and nothing else'
     seconds: float
 
@@ -167,7 +193,8 @@ class Html(AtPath):
         return web.Response(status=self.status, text=PAGE.format(title), content_type="text/html")
 
 
-KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in (Status, Delay, Cut, Garbage, Html, Frozen, Late, Down)}
+ALL = (Status, Delay, Cut, Garbage, Html, Frozen, Late, Quiet, Disconnected, Down)
+KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in ALL}
 
 
 def is_number(value: Any) -> bool:

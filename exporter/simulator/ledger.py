@@ -11,6 +11,7 @@ from exporter.simulator.canton_error import CantonError, error_of
 from exporter.simulator.completions import CompletionQuestions, completed
 from exporter.simulator.contents import USERS
 from exporter.simulator.dialect import Dialect
+from exporter.simulator.faults import Disconnected
 from exporter.simulator.ledger_request import Question
 from exporter.simulator.node import BODILESS, Node, Operation
 from exporter.simulator.packages import PackageQuestions
@@ -108,6 +109,8 @@ class LedgerNode(Node):
         return self.json({"participantPrunedUpToInclusive": pruned, "allDivulgedContractsPrunedUpToInclusive": 0})
 
     async def connected_synchronizers(self, request: web.Request) -> web.Response:
+        if isinstance(self.fault, Disconnected):
+            return self.json({"connectedSynchronizers": []})
         connected = {
             "synchronizerAlias": "global",
             "synchronizerId": self.world.synchronizer,

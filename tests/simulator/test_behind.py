@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from exporter.simulator import Frozen, Late, Network, Node
+from exporter.simulator import Disconnected, Fault, Frozen, Late, Network, Node, Quiet
 from tests.simulator.conftest import Client, StandingClock, ledger
 
 END = "/v2/state/ledger-end"
@@ -103,8 +103,60 @@ async def test_a_late_scan_tells_a_record_time_that_is_old_and_moves(
         clock.advance(20)
 
 
+async def test_a_quiet_ledger_moves_only_now_and_then_and_then_to_what_is_current(
+    network: Network, client: Client, clock: StandingClock
+) -> None:
+    quiet, other = ledger(network, "0.9"), ledger(network)
+    clock.advance(7)
+    await quiet.set_fault(Quiet(1800))
+    for _ in range(2):
+        before = (await client.ask(quiet, END)).json
+        assert clock() - datetime.fromisoformat(before["synchronizerTimes"][0]["recordTime"]).timestamp() < 3
+        clock.advance(1799)
+        assert (await client.ask(quiet, END)).json == before
+        assert clock() - other.participant.end().record_time < 3
+        clock.advance(1)
+        assert (await client.ask(quiet, END)).json["offset"] > before["offset"] + 8000
+
+
+async def test_what_a_quiet_ledger_hears_is_in_its_next_checkpoint(
+    network: Network, client: Client, clock: StandingClock
+) -> None:
+    quiet = ledger(network, "0.9")
+    clock.advance(7)
+    await quiet.set_fault(Quiet(60))
+    begin = quiet.participant.end().offset
+    clock.advance(60)
+    assert (await checkpoint(client, quiet, begin - 10))["offset"] == begin
+    clock.advance(15)
+    assert await checkpoint(client, quiet, begin - 10) == (await client.ask(quiet, END)).json
+
+
+async def test_a_disconnected_ledger_answers_but_is_on_no_synchronizer_and_stands_still(
+    network: Network, client: Client, clock: StandingClock
+) -> None:
+    node, path = network["ledger-0.9"], "/v2/state/connected-synchronizers"
+    await node.set_fault(Disconnected())
+    before = (await client.ask(node, END)).json
+    clock.advance(60)
+    assert (await client.ask(node, END)).json == before
+    assert before["synchronizerTimes"]
+    assert (await client.ask(node, path)).json == {"connectedSynchronizers": []}
+    assert (await client.ask(node, "/readyz")).status == 200
+    await node.clear_fault()
+    assert len((await client.ask(node, path)).json["connectedSynchronizers"]) == 1
+    assert (await client.ask(node, END)).json["offset"] > before["offset"] + 250
+
+
+@pytest.mark.parametrize("kind", ["scan", "validator"])
+@pytest.mark.parametrize("fault", [Quiet(60), Disconnected()])
+async def test_only_a_ledger_is_quiet_or_disconnected(network: Network, kind: str, fault: Fault) -> None:
+    with pytest.raises(ValueError, match=f"Only a ledger can be {fault.kind}, and {kind}-0.9 is a {kind}."):
+        await network[f"{kind}-0.9"].set_fault(fault)
+
+
 @pytest.mark.parametrize("fault", [Frozen(), Late(60)])
-async def test_a_validator_has_nothing_to_be_behind_with(network: Network, fault: Frozen | Late) -> None:
+async def test_a_validator_has_nothing_to_be_behind_with(network: Network, fault: Fault) -> None:
     sentence = f"Only a ledger or a scan can be {fault.kind}, and validator-0.9 is a validator."
     with pytest.raises(ValueError, match=sentence):
         await network["validator-0.9"].set_fault(fault)

@@ -11,6 +11,7 @@ from exporter.simulator import (
     Cut,
     Delay,
     Dialect,
+    Disconnected,
     Down,
     Fault,
     Frozen,
@@ -20,6 +21,7 @@ from exporter.simulator import (
     Late,
     Network,
     NodeSpec,
+    Quiet,
     Status,
 )
 from tests.simulator.conftest import Client, StandingClock
@@ -161,6 +163,8 @@ async def test_control_lists_the_nodes(clock: StandingClock, client: Client) -> 
         ({"kind": "html", "status": 200}, Html(200)),
         ({"kind": "frozen"}, Frozen()),
         ({"kind": "late", "seconds": 60.5}, Late(60.5)),
+        ({"kind": "quiet", "every": 1800}, Quiet(1800)),
+        ({"kind": "disconnected"}, Disconnected()),
         ({"kind": "down"}, Down()),
     ],
 )
@@ -178,7 +182,10 @@ async def test_control_sets_and_clears_each_fault(
     assert node.is_listening
 
 
-KINDS = 'A fault is a JSON object whose "kind" is one of status, delay, cut, garbage, html, frozen, late, down.'
+KINDS = (
+    'A fault is a JSON object whose "kind" is one of '
+    "status, delay, cut, garbage, html, frozen, late, quiet, disconnected, down."
+)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +208,11 @@ KINDS = 'A fault is a JSON object whose "kind" is one of status, delay, cut, gar
         (
             {"kind": "late", "seconds": 18_001},
             'A fault of kind "late" takes "seconds" (a number from 0 to 18000) and nothing else.',
+        ),
+        (
+            {"kind": "quiet", "every": 0},
+            'A fault of kind "quiet" takes "every" (a number from 0.1 to 86400, the seconds between what it hears of) '
+            "and nothing else.",
         ),
         ({"kind": "frozen"}, "Only a ledger or a scan can be frozen, and validator-0.9 is a validator."),
     ],
