@@ -1,7 +1,20 @@
 """A pretend Canton network on loopback, for the demo and the tests; it shares no code with the rest of the exporter."""
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.faults import Cut, Delay, Disconnected, Down, Fault, Frozen, Garbage, Html, Late, Quiet, Status
+from exporter.simulator.faults import (
+    Cut,
+    Delay,
+    Disconnected,
+    Down,
+    Fault,
+    Frozen,
+    Garbage,
+    Html,
+    Late,
+    Quiet,
+    Skew,
+    Status,
+)
 from exporter.simulator.network import Kind, Network, NodeSpec
 from exporter.simulator.node import Node
 
@@ -21,5 +34,6 @@ __all__ = [
     "Node",
     "NodeSpec",
     "Quiet",
+    "Skew",
     "Status",
 ]

@@ -43,6 +43,10 @@ class Fault:
         """Up to when a node knows at a time what the network did, if it has misbehaved since some time."""
         return at
 
+    def date(self, now: float) -> float:
+        """What time it is by the clock of the node."""
+        return now
+
     async def answer(self, request: web.Request, path: str, refuse: Refuse) -> web.StreamResponse | None:
         """The answer in place of the node's; None lets the node answer. `refuse` is how this node says a status."""
         return None
@@ -97,6 +101,21 @@ class Late(Fault):
 
     def knows(self, at: float, since: float) -> float:
         return at - self.seconds
+
+
+@dataclass(frozen=True)
+class Skew(Fault):
+    """A clock that is wrong by some seconds, as the Date of each answer tells; otherwise all is right."""
+
+    kind = "skew"
+    takes = '"seconds" (a number from -86400 to 86400) and nothing else'
+    seconds: float
+
+    def is_valid(self) -> bool:
+        return is_number(self.seconds) and -DAY <= self.seconds <= DAY
+
+    def date(self, now: float) -> float:
+        return now + self.seconds
 
 
 @dataclass(frozen=True)
@@ -193,7 +212,7 @@ class Html(AtPath):
         return web.Response(status=self.status, text=PAGE.format(title), content_type="text/html")
 
 
-ALL = (Status, Delay, Cut, Garbage, Html, Frozen, Late, Quiet, Disconnected, Down)
+ALL = (Status, Delay, Cut, Garbage, Html, Frozen, Late, Quiet, Disconnected, Skew, Down)
 KINDS: dict[str, type[Fault]] = {kind.kind: kind for kind in ALL}
 
 

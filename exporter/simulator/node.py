@@ -1,8 +1,10 @@
 """What all kinds of nodes have in common: a listener, a dialect, operations, a token, and a fault now and then."""
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, ClassVar
 
 from aiohttp import web
@@ -102,6 +104,7 @@ class Node(ABC):
 
     def _application(self) -> web.Application:
         app = web.Application(middlewares=[self._misbehave])
+        app.on_response_prepare.append(self._date)
         for operation in self.operations():
             answer = self._guarded(operation.answer) if operation.wants_token and self._token else operation.answer
             app.router.add_route(operation.method, self.base + operation.path, answer)
@@ -126,6 +129,11 @@ class Node(ABC):
         if isinstance(request.match_info.http_exception, web.HTTPNotFound):
             return self.refuse(404, path)
         return await handler(request)
+
+    async def _date(self, request: web.Request, response: web.StreamResponse) -> None:
+        # Without a fault the server writes it: the time of this machine, whatever the clock of the world is.
+        if self._fault is not None:
+            response.headers["Date"] = formatdate(self._fault.date(time.time()), usegmt=True)
 
     def _path(self, request: web.Request) -> str:
         return request.path.removeprefix(self.base)

@@ -33,6 +33,7 @@ class Reply:
     media: str
     text: str
     json: Any
+    date: str
 
 
 class Client:
@@ -53,7 +54,7 @@ class Client:
         ) as answer:
             text = await answer.text(errors="replace")
             found = await answer.json() if answer.content_type == "application/json" and "\x00" not in text else None
-            return Reply(answer.status, answer.content_type, text, found)
+            return Reply(answer.status, answer.content_type, text, found, answer.headers["Date"])
 
     async def updates(self, node: Node, body: Any, *, limit: int | None = None, idle: int = 0) -> Reply:
         query = f"?stream_idle_timeout_ms={idle}" + ("" if limit is None else f"&limit={limit}")

@@ -22,6 +22,7 @@ from exporter.simulator import (
     Network,
     NodeSpec,
     Quiet,
+    Skew,
     Status,
 )
 from tests.simulator.conftest import Client, StandingClock
@@ -165,6 +166,7 @@ async def test_control_lists_the_nodes(clock: StandingClock, client: Client) -> 
         ({"kind": "late", "seconds": 60.5}, Late(60.5)),
         ({"kind": "quiet", "every": 1800}, Quiet(1800)),
         ({"kind": "disconnected"}, Disconnected()),
+        ({"kind": "skew", "seconds": -30}, Skew(-30)),
         ({"kind": "down"}, Down()),
     ],
 )
@@ -184,7 +186,7 @@ async def test_control_sets_and_clears_each_fault(
 
 KINDS = (
     'A fault is a JSON object whose "kind" is one of '
-    "status, delay, cut, garbage, html, frozen, late, quiet, disconnected, down."
+    "status, delay, cut, garbage, html, frozen, late, quiet, disconnected, skew, down."
 )
 
 
@@ -214,6 +216,7 @@ KINDS = (
             'A fault of kind "quiet" takes "every" (a number from 0.1 to 86400, the seconds between what it hears of) '
             "and nothing else.",
         ),
+        ({"kind": "skew"}, 'A fault of kind "skew" takes "seconds" (a number from -86400 to 86400) and nothing else.'),
         ({"kind": "frozen"}, "Only a ledger or a scan can be frozen, and validator-0.9 is a validator."),
     ],
 )
