@@ -6,6 +6,7 @@ from typing import Any
 from aiohttp import web
 
 from exporter.simulator.control_ledger import ledger_routes
+from exporter.simulator.control_network import network_routes
 from exporter.simulator.control_splice import splice_routes
 from exporter.simulator.control_world import read_json, world_routes
 from exporter.simulator.faults import read_fault, show_fault
@@ -41,6 +42,7 @@ def control_application(world: World, nodes: Mapping[str, Node]) -> web.Applicat
     app.router.add_put("/nodes/{name}/fault", set_fault)
     app.router.add_delete("/nodes/{name}/fault", clear_fault)
     app.router.add_routes(ledger_routes(find))
+    app.router.add_routes(network_routes(world))
     app.router.add_routes(world_routes(world))
     app.router.add_routes(splice_routes(world))
     return app

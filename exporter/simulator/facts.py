@@ -1,4 +1,4 @@
-"""What of a pretend network never changes, and how all of it draws by lot and writes a time."""
+"""What of a pretend network never changes, what time it is there, and how all of it draws by lot and writes a time."""
 
 import hashlib
 from collections.abc import Callable
@@ -51,8 +51,9 @@ class Migration:
 
 class Facts:
     def __init__(self, clock: Clock, seed: int) -> None:
-        self.now = clock
+        self.wall = clock
         self.began = clock()
+        self._halted_at: float | None = None
         self.seed = seed
         self.synchronizer = f"global-domain::1220{fingerprint(seed, 'synchronizer')}"
         self.old_synchronizer = f"old-domain::1220{fingerprint(seed, 'old synchronizer')}"
@@ -63,3 +64,19 @@ class Facts:
             4: Migration(4, 3, ended + MIGRATING_SECONDS, None),
         }
         self.migration = self.migrations[4]
+
+    @property
+    def is_halted(self) -> bool:
+        return self._halted_at is not None
+
+    def now(self) -> float:
+        """The time of the network, which stands while it is halted; that of clocks on walls, `wall`, does not."""
+        return self.wall() if self._halted_at is None else self._halted_at
+
+    def halt(self) -> None:
+        """Let nothing happen on the network from now on, while its nodes go on to answer."""
+        self._halted_at = self.now()
+
+    def resume(self) -> None:
+        """Let the network be where it would be, had it not been halted."""
+        self._halted_at = None

@@ -1,4 +1,4 @@
-"""How many requests a client may send: a bucket of tokens for each address, filled as the world's clock goes."""
+"""How many requests a client may send: a bucket of tokens for each address, filled as the clock on the wall goes."""
 
 from exporter.simulator.facts import Clock
 

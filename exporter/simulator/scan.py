@@ -38,7 +38,7 @@ class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
     ) -> None:
         super().__init__(name, world, dialect, port, token)
         self._participant = Participant(world, name, knows=self.knows)
-        self._limit = None if most_per_second is None else RateLimit(world.now, most_per_second)
+        self._limit = None if most_per_second is None else RateLimit(world.wall, most_per_second)
 
     def operations(self) -> Iterator[Operation]:
         yield from super().operations()

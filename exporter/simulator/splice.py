@@ -38,7 +38,7 @@ class SpliceNode(Node):
     async def status(self, request: web.Request) -> web.Response:
         success = {
             "id": f"amulet::{self.kind}-app",
-            "uptime": f"PT{int(self.world.now() - self.world.began)}S",
+            "uptime": f"PT{int(self.world.wall() - self.world.began)}S",
             "ports": {"admin": request.url.port},
             "extra": None,
             "active": True,
