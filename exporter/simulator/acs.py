@@ -24,7 +24,7 @@ WRITES = 200
 
 
 class Acs:
-    def __init__(self, facts: Facts, contracts: int, interval: int, delay: float) -> None:
+    def __init__(self, facts: Facts, contracts: int, interval: float, delay: float) -> None:
         self._facts = facts
         self.snapshots = Snapshots(facts, contracts, interval, delay)
         self.contracts = Contracts(facts, self.snapshots)

@@ -76,7 +76,7 @@ class Network:
         control_port: int = 0,
         checkpoint_interval: float = 15.0,
         contracts: int = 3_000,
-        snapshot_interval: int = 3 * 3600,
+        snapshot_interval: float = 3 * 3600,
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,

@@ -22,7 +22,7 @@ class World(Facts):
         checkpoint_interval: float,
         *,
         contracts: int = 3_000,
-        snapshot_interval: int = 3 * 3600,
+        snapshot_interval: float = 3 * 3600,
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
@@ -72,6 +72,13 @@ class World(Facts):
 
     def withdraw_upgrade(self) -> None:
         self.upgrades.withdraw()
+
+    def stop_snapshots(self, seconds_ago: float = 0.0) -> None:
+        """Let no snapshot of the active contracts be taken from now on, or since so many seconds ago."""
+        self.acs.snapshots.stop(seconds_ago)
+
+    def resume_snapshots(self) -> None:
+        self.acs.snapshots.resume()
 
     def expire_name(self, name: str, seconds: float) -> None:
         """Let what a party is called in the name service expire so many seconds from now."""
