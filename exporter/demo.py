@@ -20,9 +20,9 @@ BUDGET = {"rate": 25, "burst": 50}
 
 
 def demo_token() -> str:
-    """Return a token as a ledger wants it, good for twelve hours; the nodes it is for are not there."""
+    """Return a token as a ledger wants it, good for a month; the nodes it is for are not there."""
     now = int(time.time())
-    claims = {"sub": USER, "iat": now, "exp": now + 12 * 3600}
+    claims = {"sub": USER, "iat": now, "exp": now + 30 * 86_400}
     parts = ({"alg": "HS256", "typ": "JWT"}, claims, "simulated")
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
 

@@ -13,6 +13,7 @@ from aiohttp.typedefs import Handler
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Down, Fault
 from exporter.simulator.listener import Listener
+from exporter.simulator.token import expiry
 from exporter.simulator.world import World
 
 # Statuses that HTTP allows no body.
@@ -111,8 +112,11 @@ class Node(ABC):
         return app
 
     def _guarded(self, answer: Answer) -> Answer:
+        good_until = expiry(self._token or "")
+
         async def guarded(request: web.Request) -> web.Response:
-            if request.headers.get("Authorization") == f"Bearer {self._token}":
+            is_known = request.headers.get("Authorization") == f"Bearer {self._token}"
+            if is_known and self.world.wall() < good_until:
                 return await answer(request)
             return self.refuse(401, self._path(request))
 
