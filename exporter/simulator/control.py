@@ -9,6 +9,7 @@ from exporter.simulator.control_ledger import ledger_routes
 from exporter.simulator.control_network import network_routes
 from exporter.simulator.control_splice import splice_routes
 from exporter.simulator.control_world import read_json, world_routes
+from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import read_fault, show_fault
 from exporter.simulator.node import Node
 from exporter.simulator.world import World
@@ -37,15 +38,33 @@ def control_application(world: World, nodes: Mapping[str, Node]) -> web.Applicat
         await node.clear_fault()
         return web.json_response(show(node))
 
+    async def upgrade(request: web.Request) -> web.Response:
+        node = find(request)
+        try:
+            dialect = read_dialect(await read_json(request))
+        except ValueError as error:
+            raise web.HTTPBadRequest(text=f"{error}\n") from error
+        await node.upgrade(dialect)
+        return web.json_response(show(node))
+
     app = web.Application()
     app.router.add_get("/", show_all)
     app.router.add_put("/nodes/{name}/fault", set_fault)
     app.router.add_delete("/nodes/{name}/fault", clear_fault)
+    app.router.add_put("/nodes/{name}/dialect", upgrade)
     app.router.add_routes(ledger_routes(find))
     app.router.add_routes(network_routes(world))
     app.router.add_routes(world_routes(world))
     app.router.add_routes(splice_routes(world))
     return app
+
+
+def read_dialect(given: Any) -> Dialect:
+    dialect = given.get("dialect") if isinstance(given, dict) and len(given) == 1 else None
+    if dialect not in list(Dialect):
+        known = ", ".join(Dialect)
+        raise ValueError(f'An upgrade takes a JSON object of "dialect" (one of {known}) and nothing else.')
+    return Dialect(dialect)
 
 
 def show(node: Node) -> dict[str, Any]:

@@ -49,12 +49,9 @@ class LedgerNode(Node):
         self.participant = Participant(world, name, left_synchronizer=left_synchronizer, knows=self.knows)
         self.vetting = Vetting(world, self.participant.id, left_synchronizer=left_synchronizer)
         self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
-        self.packages = PackageQuestions(self.vetting, dialect)
-        self.updates = UpdateQuestions(self.participant, dialect, list_limit)
-        token_user = USERS[0] if token else None
-        self.completions = CompletionQuestions(self.participant, dialect, list_limit, token_user)
+        self._list_limit = list_limit
+        self._token_user = USERS[0] if token else None
         self._active = Active(self.participant, active_contracts)
-        self.active_contracts = ActiveQuestions(self.participant, self._active, dialect, list_limit)
 
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
@@ -64,8 +61,16 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/ledger-end", self.ledger_end)
         yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
-        for part in (self.packages, self.parties, self.updates, self.completions, self.active_contracts):
-            yield from (self._operation(question) for question in part.questions())
+        yield from map(self._operation, self._questions())
+
+    def _questions(self) -> Iterator[Question]:
+        """Those that are asked with more than a path, in the dialect of now."""
+        participant, dialect, limit = self.participant, self.dialect, self._list_limit
+        yield from PackageQuestions(self.vetting, dialect).questions()
+        yield from self.parties.questions()
+        yield from UpdateQuestions(participant, dialect, limit).questions()
+        yield from CompletionQuestions(participant, dialect, limit, self._token_user).questions()
+        yield from ActiveQuestions(participant, self._active, dialect, limit).questions()
 
     def _operation(self, question: Question) -> Operation:
         async def answer(request: web.Request) -> web.Response:

@@ -78,6 +78,11 @@ class Node(ABC):
         await self.stop()
         await self.start()
 
+    async def upgrade(self, dialect: Dialect) -> None:
+        """Restart as another release, on the same port."""
+        self.dialect = Dialect(dialect)
+        await self.restart()
+
     async def set_fault(self, fault: Fault) -> None:
         """Misbehave from now on in this way, and no longer in another."""
         if self.kind not in fault.befalls:

@@ -29,7 +29,7 @@ class NetworkOperations(SpliceNode):
         if self.dialect.tells_the_serial:
             yield public("GET", "/v0/active-synchronizer-serial", self.active_serial)
         if self.dialect.tells_of_upgrades:
-            yield public("GET", "/v0/lsu", self.upgrade)
+            yield public("GET", "/v0/lsu", self.announced_upgrade)
 
     async def mining_rounds(self, request: web.Request) -> web.Response:
         """The rounds; of a contract that the caller knows there is only the id."""
@@ -56,7 +56,7 @@ class NetworkOperations(SpliceNode):
     async def active_serial(self, request: web.Request) -> web.Response:
         return self.json({"serial": self.world.upgrades.serial})
 
-    async def upgrade(self, request: web.Request) -> web.Response:
+    async def announced_upgrade(self, request: web.Request) -> web.Response:
         return self.json({"lsu": self.world.upgrades.json()})
 
     async def traffic_status(self, request: web.Request) -> web.Response:
