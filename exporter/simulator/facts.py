@@ -9,6 +9,9 @@ Clock = Callable[[], float]
 
 GOLDEN = 0x9E3779B97F4A7C15
 
+# Participants of the network that are no nodes of it here.
+ELSEWHERE = ("exchange", "sv-1")
+
 DAY = 86_400.0
 FIRST_MIGRATION_SECONDS = 400 * DAY
 LAST_MIGRATION_SECONDS = 120 * DAY
@@ -72,6 +75,10 @@ class Facts:
     def now(self) -> float:
         """The time of the network, which stands while it is halted; that of clocks on walls, `wall`, does not."""
         return self.wall() if self._halted_at is None else self._halted_at
+
+    def participant_id(self, name: str) -> str:
+        """How a ledger calls its participant, and others do too."""
+        return f"{name}::1220{fingerprint(self.seed, name)}"
 
     def halt(self) -> None:
         """Let nothing happen on the network from now on, while its nodes go on to answer."""

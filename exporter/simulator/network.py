@@ -94,6 +94,7 @@ class Network:
             transfer_interval=transfer_interval,
             round_interval=round_interval,
             reward_providers=reward_providers,
+            participants=[spec.name for spec in specs if spec.kind is Kind.LEDGER],
         )
         self.nodes = {spec.name: spec.build(self.world) for spec in specs}
         if len(self.nodes) < len(specs):

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator
 
 from exporter.simulator.contents import Act, Contents
-from exporter.simulator.facts import fingerprint
 from exporter.simulator.ledger_events import BLOCK_OFFSETS, BLOCK_SECONDS, Event, draw_block
 from exporter.simulator.world import World
 
@@ -40,8 +39,8 @@ class Participant:
         self.world = world
         self._knows = knows
         self.seed = f"{world.seed}/{name}"
-        self.namespace = f"1220{fingerprint(self.seed)}"
-        self.id = f"participant::{self.namespace}"
+        self.id = world.participant_id(name)
+        self.namespace = self.id.partition("::")[2]
         self.parties = [f"{party}::{self.namespace}" for party in ("alice", "bob", "carol")]
         self.left_synchronizer = left_synchronizer
         self.restarted_at: float | None = None

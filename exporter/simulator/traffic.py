@@ -1,5 +1,7 @@
 """The traffic of a few members of the synchronizer: what they consume, and what they buy before it runs out."""
 
+from collections.abc import Sequence
+
 from exporter.simulator.facts import Facts, chance, fingerprint
 
 TOP_UP = 2_000_000
@@ -28,8 +30,8 @@ class Member:
         return ((self.consumed(at) + RESERVE) // TOP_UP + 1) * TOP_UP
 
 
-def members(facts: Facts) -> dict[str, Member]:
-    """Two participants and a mediator, by their ids."""
-    names = ("PAR::my-participant", "PAR::my-next-participant", "MED::sv-1")
-    ids = [f"{name}::1220{fingerprint(facts.seed, 'member', name)}" for name in names]
+def members(facts: Facts, participants: Sequence[str]) -> dict[str, Member]:
+    """Participants by what their ledgers call them, and a mediator; all by their ids."""
+    ids = [f"PAR::{facts.participant_id(name)}" for name in participants]
+    ids.append(f"MED::sv-1::1220{fingerprint(facts.seed, 'mediator')}")
     return {identity: Member(facts, identity) for identity in ids}

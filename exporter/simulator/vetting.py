@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from exporter.simulator.app import APP_PACKAGES, package_id
-from exporter.simulator.facts import DAY, Facts, fingerprint
+from exporter.simulator.facts import DAY, ELSEWHERE, Facts, fingerprint
 from exporter.simulator.rules_config import CYCLE, PACKAGES
 
 # How the packages are called that the network's rules require.
@@ -18,7 +18,6 @@ PACKAGE_NAMES = {
 }
 OLDER_VERSIONS = 3
 FIRST_SERIAL = 12
-OTHERS = ("exchange", "sv-1")
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,8 @@ class Vetting:
     def everywhere(self) -> Iterator[Vettings]:
         """Of every participant on every synchronizer, in the order in which pages have them."""
         here, began = self._facts.synchronizer, self._facts.began
-        for name in OTHERS:
-            other = f"{name}::1220{fingerprint(self._facts.seed, 'participant', name)}"
+        for name in ELSEWHERE:
+            other = self._facts.participant_id(name)
             # The others are in no hurry with what nobody requires yet.
             due = [each for each in self._network if each.valid_from is None or each.valid_from <= began]
             yield Vettings(other, here, FIRST_SERIAL, due)

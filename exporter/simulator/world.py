@@ -1,7 +1,9 @@
 """What all nodes of one pretend network share: its clock, its synchronizer, its parties, and what it has on record."""
 
+from collections.abc import Sequence
+
 from exporter.simulator.acs import Acs
-from exporter.simulator.facts import DAY, Clock, Facts
+from exporter.simulator.facts import DAY, ELSEWHERE, Clock, Facts
 from exporter.simulator.hashes import Hashes
 from exporter.simulator.names import Names
 from exporter.simulator.rewards import Rewards
@@ -28,6 +30,7 @@ class World(Facts):
         transfer_interval: float = 60.0,
         round_interval: float = 600.0,
         reward_providers: int = 40,
+        participants: Sequence[str] = (),
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
@@ -36,7 +39,7 @@ class World(Facts):
         self.senders = senders(self, transfer_interval)
         self.rounds = Rounds(self, round_interval)
         self.upgrades = Upgrades(self)
-        self.members = members(self)
+        self.members = members(self, participants or ELSEWHERE)
         self.svs = svs(self)
         self.rewards = Rewards(self, self.rounds, reward_providers)
         self.hashes = Hashes(self)

@@ -94,7 +94,7 @@ async def test_by_package_either_an_id_or_a_prefix_is_enough(network: Network, c
 async def test_without_a_filter_the_vetting_of_others_is_seen_too(network: Network, client: Client) -> None:
     node = ledger(network)
     vettings = (await client.ask(node, LIST, {})).json["vettedPackages"]
-    assert [one["participantId"].split("::")[0] for one in vettings] == ["exchange", "sv-1", "participant"]
+    assert [one["participantId"].split("::")[0] for one in vettings] == ["exchange", "sv-1", node.name]
     assert {one["synchronizerId"] for one in vettings} == {network.world.synchronizer}
     elsewhere = await client.ask(node, LIST, {"topologyStateFilter": {"synchronizerIds": ["app::12"]}})
     assert elsewhere.json["vettedPackages"] == []

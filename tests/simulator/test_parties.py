@@ -13,7 +13,7 @@ async def test_a_participant_tells_its_id(network: Network, client: Client, dial
     node = ledger(network, dialect)
     answer = await client.ask(node, "/v2/parties/participant-id")
     assert answer.json == {"participantId": node.participant.id}
-    assert node.participant.id.startswith("participant::1220")
+    assert node.participant.id.startswith(f"{node.name}::1220")
 
 
 @pytest.mark.parametrize("dialect", Dialect)

@@ -33,12 +33,20 @@ async def test_the_network_tells_of_traffic_and_the_document_does_not(
         assert answer.status == (200 if dialect.is_network else 404)
 
 
-async def test_members_are_participants_and_a_mediator(network: Network) -> None:
-    assert [member.partition("::1220")[0] for member in network.world.members] == [
-        "PAR::my-participant",
-        "PAR::my-next-participant",
-        "MED::sv-1",
-    ]
+async def test_members_are_the_participants_as_their_ledgers_call_them_and_a_mediator(
+    network: Network, client: Client
+) -> None:
+    ledgers = [node for node in network.nodes.values() if node.kind == "ledger"]
+    told = [(await client.ask(node, "/v2/parties/participant-id")).json["participantId"] for node in ledgers]
+    *participants, mediator = network.world.members
+    assert participants == [f"PAR::{participant}" for participant in told]
+    assert mediator.startswith("MED::sv-1::1220")
+
+
+async def test_where_no_ledger_is_watched_members_are_elsewhere(clock: StandingClock) -> None:
+    network = Network([NodeSpec("scan", Kind.SCAN)], clock=clock)
+    names = [member.partition("::1220")[0] for member in network.world.members]
+    assert names == ["PAR::exchange", "PAR::sv-1", "MED::sv-1"]
 
 
 async def test_what_is_consumed_grows_and_the_limit_goes_up_in_steps_before_it_is_reached(
