@@ -80,6 +80,7 @@ class Network:
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
+        failing_transfers: bool = True,
         round_interval: float = 600.0,
         reward_providers: int = 40,
     ) -> None:
@@ -92,6 +93,7 @@ class Network:
             snapshot_delay=snapshot_delay,
             rules_interval=rules_interval,
             transfer_interval=transfer_interval,
+            failing_transfers=failing_transfers,
             round_interval=round_interval,
             reward_providers=reward_providers,
             participants=[spec.name for spec in specs if spec.kind is Kind.LEDGER],

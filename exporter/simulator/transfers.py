@@ -40,8 +40,9 @@ class Stuck:
 
 
 class Sender:
-    def __init__(self, facts: Facts, party: str, interval: float) -> None:
+    def __init__(self, facts: Facts, party: str, interval: float, *, some_fail: bool) -> None:
         self.party = party
+        self._some_fail = some_fail
         self._facts = facts
         self._interval = interval
         # Not all senders at the same moment.
@@ -81,7 +82,7 @@ class Sender:
         return dict(self._commands(nonce, dialect))
 
     def _commands(self, nonce: int, dialect: Dialect) -> Iterator[tuple[str, dict[str, Any]]]:
-        for copy in range(1 + (nonce % TWICE == 0)):
+        for copy in range(1 + (self._some_fail and nonce % TWICE == 0)):
             identity = contract_id(self._facts.seed, self.party, nonce, copy)
             contract = contract_json(COMMAND, identity, self._payload(nonce), self._created_at(nonce), dialect)
             yield identity, {"contract": contract, "status": self._status(nonce, copy)}
@@ -110,10 +111,9 @@ class Sender:
             return {"status": "sent"}
         return {"status": "failed", "failure_kind": failure, "reason": FAILURES[failure]}
 
-    @staticmethod
-    def _failure(nonce: int) -> str | None:
+    def _failure(self, nonce: int) -> str | None:
         turn, place = divmod(nonce, FAILING)
-        return list(FAILURES)[turn % len(FAILURES)] if place == FAILING // 2 else None
+        return list(FAILURES)[turn % len(FAILURES)] if self._some_fail and place == FAILING // 2 else None
 
     def _created_at(self, nonce: int) -> float:
         return self._first + nonce * self._interval
@@ -138,6 +138,6 @@ class Sender:
         return ended_at
 
 
-def senders(facts: Facts, interval: float) -> dict[str, Sender]:
+def senders(facts: Facts, interval: float, *, some_fail: bool = True) -> dict[str, Sender]:
     parties = [f"{name}::1220{fingerprint(facts.seed, 'sender', name)}" for name in ("alice", "bob")]
-    return {party: Sender(facts, party, interval) for party in parties}
+    return {party: Sender(facts, party, interval, some_fail=some_fail) for party in parties}

@@ -28,6 +28,7 @@ class World(Facts):
         snapshot_delay: float = 60.0,
         rules_interval: float = 3600.0,
         transfer_interval: float = 60.0,
+        failing_transfers: bool = True,
         round_interval: float = 600.0,
         reward_providers: int = 40,
         participants: Sequence[str] = (),
@@ -36,7 +37,7 @@ class World(Facts):
         self.checkpoint_interval = checkpoint_interval
         self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
         self.rules = Rules(self, rules_interval)
-        self.senders = senders(self, transfer_interval)
+        self.senders = senders(self, transfer_interval, some_fail=failing_transfers)
         self.rounds = Rounds(self, round_interval)
         self.upgrades = Upgrades(self)
         self.members = members(self, participants or ELSEWHERE)

@@ -149,3 +149,10 @@ async def test_commands_come_at_another_pace_if_told(clock: StandingClock) -> No
     before = sender.next_nonce
     clock.advance(50)
     assert sender.next_nonce == before + 10
+
+
+def test_a_network_on_which_no_transfer_fails_has_only_sent_ones(clock: StandingClock) -> None:
+    sender = Network([], clock=clock, failing_transfers=False).world.sender("alice")
+    seen = [sender.commands(nonce, Dialect.V0_7_5) for nonce in range(sender.next_nonce - 100, sender.next_nonce)]
+    assert {len(commands) for commands in seen} == {1}
+    assert {each["status"]["status"] for commands in seen for each in commands.values()} == {"sent"}
