@@ -3,10 +3,10 @@ CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check lint types docs bench lock package clean
+.PHONY: help demo run test check lint types docs incidents bench lock package clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
 	@.venv/bin/canton-exporter demo
@@ -28,6 +28,9 @@ types: .venv/installed ## Check types
 
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
 	@.venv/bin/python -m docs.generate
+
+incidents: .venv/installed ## Play incidents against a real Prometheus: make incidents ONLY="node-down restart"
+	@.venv/bin/python -m incidents $(ONLY)
 
 bench: .venv/installed ## Measure speed, as ratios within one run
 	@.venv/bin/python -m benchmarks.bench

@@ -22,6 +22,7 @@ from exporter.flags import FLAGS, PORT, variable
 from exporter.metric import Metric
 from exporter.schema import Configured, target_models
 from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Schedule, Target
+from incidents.page import incidents_page
 
 ROOT = Path(__file__).parent.parent
 NOTICE = "<!-- Generated from the code by `make docs`; change it there. -->\n"
@@ -36,6 +37,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs/collectors/README.md": collectors_page(),
         ROOT / "exporter.example.yaml": example(),
         ROOT / "dashboards/rules.yaml": rules.plain(),
+        ROOT / "docs/incidents.md": f"{NOTICE}{incidents_page()}",
     }
     for name, collector in discover().items():
         files[ROOT / f"docs/collectors/{name}.md"] = collector_page(collector)
