@@ -2,11 +2,15 @@
 
 import base64
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
+from exporter import scraper
 from exporter.collectors import discover
 from exporter.configuration import Settings, check
 from exporter.errors import WrongConfiguration
@@ -14,15 +18,18 @@ from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.ledger import LedgerNode
 
 CONTROL_PORT = 10070
+PROMETHEUS_PORT = 10076
+RULES = Path(__file__).absolute().parent.parent / "dashboards/rules.yaml"
+"""There in a copy of the project, not in a package that was installed."""
 USER = "ledger-api-user"
 BUDGET = {"rate": 25, "burst": 50}
 """Five nodes on one host share one budget; that of a single node would make their first minute slow."""
 
 
-def demo_token() -> str:
-    """Return a token as a ledger wants it, good for a month; the nodes it is for are not there."""
+def demo_token(seconds: float = 30 * 86_400) -> str:
+    """Return a token as a ledger wants it, good for so many seconds; the nodes it is for are not there."""
     now = int(time.time())
-    claims = {"sub": USER, "iat": now, "exp": now + 30 * 86_400}
+    claims = {"sub": USER, "iat": now, "exp": now + int(seconds)}
     parts = ({"alg": "HS256", "typ": "JWT"}, claims, "simulated")
     return ".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts)
 
@@ -45,7 +52,7 @@ A simulated network of {nodes} nodes runs on this machine, and the exporter watc
 
   {page:<54} the watches, in a browser
   {metrics:<54} the metrics; most are there after 15 seconds
-
+{prometheus}
 Break a node and see what becomes of its metrics; then mend it:
 
   curl -X PUT {control}/nodes/my-participant/fault -d '{{"kind": "down"}}'
@@ -57,6 +64,10 @@ Change the network's rules, and read in the log what changed:
 
 Ctrl-C ends it.
 """
+
+WITH_PROMETHEUS = "  {alerts:<54} Prometheus, with the rules and alerts loaded\n"
+NO_PORT = "  The port {port} is taken, so the demo's Prometheus does not run.\n"
+WITHOUT_PROMETHEUS = "  With a prometheus on this machine, the demo also runs that, with the rules loaded.\n"
 
 
 def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:
@@ -132,10 +143,40 @@ async def demo(page: str) -> AsyncIterator[Settings]:
             [f"the simulated network needs the ports {CONTROL_PORT} to {NODES[-1].port}: {error.strerror}"]
         ) from error
     try:
-        print(
-            WELCOME.format(nodes=len(NODES), page=f"{page}/", metrics=f"{page}/metrics", control=network.control_url),
-            flush=True,
-        )
-        yield demo_settings(network)
+        async with scraped(page) as prometheus:
+            print(
+                WELCOME.format(
+                    nodes=len(NODES),
+                    page=f"{page}/",
+                    metrics=f"{page}/metrics",
+                    control=network.control_url,
+                    prometheus=prometheus,
+                ),
+                flush=True,
+            )
+            yield demo_settings(network)
     finally:
         await network.stop()
+
+
+@asynccontextmanager
+async def scraped(page: str) -> AsyncIterator[str]:
+    """Run Prometheus, if there is one and the rules too; say where, or what would bring it."""
+    if not RULES.exists():
+        yield ""
+        return
+    if not scraper.is_here():
+        yield WITHOUT_PROMETHEUS
+        return
+    if is_taken(PROMETHEUS_PORT):
+        yield NO_PORT.format(port=PROMETHEUS_PORT)
+        return
+    listen = f"127.0.0.1:{PROMETHEUS_PORT}"
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        async with scraper.prometheus(Path(folder), page, RULES, listen=listen):
+            yield WITH_PROMETHEUS.format(alerts=f"http://{listen}/alerts")
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
