@@ -157,8 +157,9 @@ CASES = {
     ),
     "a network that halted is no node's fault": Case(
         of_network("CantonRoundOld", "info"),
-        [*LOCAL, *on(LOCAL, target="other"), alert("CantonScanBehind", "warning", target="another")],
+        [*LOCAL[1:], *on(LOCAL[1:], target="other"), alert("CantonScanBehind", "warning", target="another")],
         [
+            alert("CantonLedgerStuck"),
             *on([*LOCAL, alert("CantonScanBehind", "warning")], network="test"),
             alert("CantonScanBehind"),
             alert("CantonNodeDown", target="third"),

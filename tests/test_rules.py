@@ -53,6 +53,7 @@ CRITICAL_FOR_ALL = {
 
 WHO = (
     "This node: ",
+    "{{ if eq $labels.role `observed` }}Another's{{ else }}This{{ end }} node: ",
     "This node or the network: ",
     "Another's node: ",
     "This scan: ",
