@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from dashboards import rules
+from dashboards.screens import dashboards
 from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter import own
 from exporter.collector import Collector
@@ -39,6 +40,7 @@ def generated() -> dict[Path, str]:
         ROOT / "dashboards/rules.yaml": rules.plain(),
         ROOT / "docs/incidents.md": f"{NOTICE}{incidents_page()}",
     }
+    files |= {ROOT / "dashboards" / name: text for name, text in dashboards().items()}
     for name, collector in discover().items():
         files[ROOT / f"docs/collectors/{name}.md"] = collector_page(collector)
     return files
