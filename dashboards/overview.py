@@ -49,7 +49,7 @@ def overview() -> Screen:
         [
             Section("Is it us or the network?", now()),
             Section("What now", [nodes(), alerts()]),
-            Section("Since when", history()),
+            Section("Since when", [*history(), *measures()]),
         ],
         since="now-3h",
     )
@@ -169,6 +169,11 @@ def history() -> list[Made]:
             height=5,
             none=LOAD,
         ),
+    ]
+
+
+def measures() -> list[Made]:
+    return [
         graph(
             "Lag of participants",
             "How far each of your participants is behind the network, in time. Up to 15 seconds is as exact as it can "

@@ -53,7 +53,16 @@ class Screen:
         board = made.build()
         for number, each in enumerate(board.panels or [], start=1):
             each.id_val = number
-        return board
+        return tidied(board)
+
+
+def tidied(board: model.Dashboard) -> model.Dashboard:
+    """Leave out what the kit says unasked and Grafana does not know there."""
+    for variable in board.templating.list_val or []:
+        variable.auto = variable.auto_min = variable.auto_count = None
+    for link in board.links or []:
+        link.placement = None  # type: ignore[assignment] # it would hide the links in a menu
+    return board
 
 
 def variable(name: str, asked: str) -> build.QueryVariable:
@@ -67,8 +76,7 @@ def variable(name: str, asked: str) -> build.QueryVariable:
 def others() -> build.DashboardLink:
     """Lead to every dashboard of the tag, with the same time and variables."""
     made = build.DashboardLink("Canton").type(model.DashboardLinkType.DASHBOARDS).tags([TAG])
-    # The kit would hide it in a menu; empty is where links always were: above the panels.
-    return made.as_dropdown(False).keep_time(True).include_vars(True).placement("")
+    return made.as_dropdown(False).keep_time(True).include_vars(True)
 
 
 def annotation(name: str, expression: str, title: str, text: str) -> build.AnnotationQuery:

@@ -5,12 +5,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dashboards.catalogue import names
+
 DASHBOARDS = Path(__file__).parent.parent / "dashboards"
 VARIABLES = ("job", "instance", "network", "target", "field")
 
-# What has no data on a healthy demo network within its first minutes, and why.
-SILENT: dict[str, str] = {
-    "Firing alerts": "no alert fires",
+# What has no data on a healthy demo network within its first three minutes: the panel, the name it asks for, and why.
+SILENT: dict[tuple[str, str], str] = {
+    ("Firing alerts", "ALERTS"): "no alert fires",
+    ("The network goes on", "canton:network_advances"): "it looks back five minutes",
+    ("The network goes on, over time", "canton:network_advances"): "it looks back five minutes",
+    ("Stands still", "canton:ledger_stuck"): "it looks back 45 minutes",
+    ("Values that changed", "canton_coin_rules_config_value"): "the demo's rules change after five minutes",
+    ("Traffic lasts for", "canton:traffic_runway_seconds"): "traffic is read each five minutes, and must grow",
+    ("Oldest transfer under way", "canton_transfer_command_oldest_timestamp_seconds"): "none is, but for moments",
+    ("Oldest transfer under way, over time", "canton_transfer_command_oldest_timestamp_seconds"): "none is",
+    ("Questions", "canton_collector_failure_info"): "no question fails",
+    ("Failing questions, over time", "canton_collector_failure_info"): "no question fails",
+    ("Failures by reason", "canton_collector_failures_total"): "no question has failed",
+    ("Time left of certificates", "canton_target_certificate_expiry_timestamp_seconds"): "the demo has no TLS",
 }
 
 
@@ -20,6 +33,11 @@ class Question(NamedTuple):
     dashboard: str
     panel: str
     expression: str
+
+    @property
+    def silence(self) -> str | None:
+        """Why it has no answer on the demo, if it has none."""
+        return SILENT.get((self.panel, names(self.expression)[0]))
 
 
 def boards() -> dict[str, dict[str, Any]]:

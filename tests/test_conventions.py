@@ -17,7 +17,7 @@ METRICS = [
     *(value for value in vars(own).values() if isinstance(value, Metric)),
     *(metric for name in discover() for metric in metrics_of(name)),
 ]
-MODULES = sorted((ROOT / "exporter").rglob("*.py"))
+MODULES = sorted([*(ROOT / "exporter").rglob("*.py"), *(ROOT / "dashboards").glob("[a-z]*.py")])
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
@@ -65,7 +65,7 @@ def test_the_readme_names_only_targets_that_make_has() -> None:
 
 
 def test_links_in_the_documents_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "dashboards").glob("*.md")]:
         for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
             if "://" not in link:
                 assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"

@@ -1,0 +1,104 @@
+"""What the network pays and charges, for the dashboard of its governance: rewards and traffic."""
+
+from dashboards.looks import BLUE, BYTES, BYTES_A_SECOND, COUNT, WHOLE, Look, falls
+from dashboards.panels import Made, graph, number
+from dashboards.queries import most, slope
+
+TRAFFIC = falls("decbytes", critical="trafficReserve")
+RUNWAY = falls("s", critical="trafficRunwayCritical", warning="trafficRunwayWarning")
+AMOUNT = Look("short", steps=((None, BLUE),), decimals=2)
+LEFT = f"{most('canton_traffic_limit_bytes')} - {most('canton_traffic_consumed_bytes')}"
+
+
+def weights() -> list[Made]:
+    return [
+        graph(
+            "Reward weights of super validators",
+            "The share of rewards of each listed super validator, by the last vote on it. It is flat but for votes. A "
+            "step that you do not know of is worth a question; a super validator without a line was never voted on.",
+            most("canton_sv_reward_weight"),
+            COUNT,
+        ),
+        graph(
+            "Newest round of rewards",
+            "The round whose rewards were added up last. It should rise by one about every ten minutes, where the "
+            "scan tells its newest round. A round that was set by hand stays as it is.",
+            most("canton_reward_round"),
+            WHOLE,
+        ),
+    ]
+
+
+def rewards() -> list[Made]:
+    return [
+        graph(
+            "Minting allowances of the round",
+            "How many coins all app providers together may mint for the newest round. It moves with the use of the "
+            "network. A fall to 0 means that nobody is paid for the round.",
+            most("canton_reward_round_minting_allowance_amount"),
+            AMOUNT,
+            width=6,
+        ),
+        graph(
+            "Allowance of listed providers",
+            "How many coins each listed provider may mint for the newest round. Compare with your app's use: if that "
+            "stays and this falls, its activity is not counted.",
+            most("canton_reward_minting_allowance_amount"),
+            AMOUNT,
+            width=6,
+        ),
+        graph(
+            "Providers with an allowance",
+            "How many app providers may mint anything for the newest round. It changes slowly. A sudden fall means "
+            "that activity of many was not counted.",
+            most("canton_reward_round_providers"),
+            COUNT,
+            width=6,
+        ),
+        graph(
+            "Batches of the round",
+            "In how many parts, by kind, the newest round's list of rewards was published. It grows with the number "
+            "of providers. It is of interest only where a sum above looks wrong.",
+            most("canton_reward_round_batches"),
+            COUNT,
+            width=6,
+        ),
+    ]
+
+
+def traffic() -> list[Made]:
+    return [
+        number(
+            "Traffic left",
+            "How many bytes a member (a participant, for one) may still send of the traffic that it bought. Normal is "
+            "far above the reserve of 200 kB. Below, it can send nothing any more until it buys more.",
+            LEFT,
+            TRAFFIC,
+            width=12,
+        ),
+        number(
+            "Traffic lasts for",
+            "How long the traffic left will last at the pace of the last hours. A day or more is normal where it is "
+            "bought automatically. Below two hours buy more now. A member that consumes none is not shown.",
+            most("canton:traffic_runway_seconds"),
+            RUNWAY,
+            width=12,
+        ),
+        graph(
+            "Bought and consumed",
+            "All the traffic that a member ever bought, and how much of it is consumed. The first rises in steps, the "
+            "second steadily. Where the lines meet it can send nothing any more.",
+            [
+                (most("canton_traffic_limit_bytes"), "{{network}} {{target}} {{member}} bought"),
+                (most("canton_traffic_consumed_bytes"), "{{network}} {{target}} {{member}} consumed"),
+            ],
+            BYTES,
+        ),
+        graph(
+            "Pace of traffic",
+            "How many bytes of its traffic a member consumes in a second. It follows what it sends. A jump without "
+            "more business is worth a look, because it costs money.",
+            slope("canton_traffic_consumed_bytes"),
+            BYTES_A_SECOND,
+        ),
+    ]

@@ -1,0 +1,238 @@
+"""The participant's ledger: does it keep up, what is in it, what happens on it."""
+
+from dashboards.looks import (
+    BLUE,
+    COUNT,
+    GREEN,
+    RED,
+    SECONDS,
+    STUCK,
+    WHOLE,
+    WORTH_A_LOOK,
+    Look,
+    each_second,
+    rises,
+)
+from dashboards.panels import Column, Made, graph, grid, number, timeline
+from dashboards.queries import age, least, more, most, pace, slope
+from dashboards.screen import Screen, Section
+
+NODE = ("network", "target")
+LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")
+FAR = rises("s", warning="ledgerFarBehindWarning", critical="ledgerFarBehindCritical")
+CONNECTED = Look("short", steps=((None, RED), (1, GREEN)), decimals=0)
+OFFSETS = Look("short", steps=((None, BLUE),))
+
+
+def ledger() -> Screen:
+    return Screen(
+        "ledger",
+        "Ledger",
+        "Participants: whether they keep up with the network, what is in their ledgers, and what happens on them.",
+        [
+            Section("Does it keep up?", [*lag(), *standing()]),
+            Section("What it is, and what is in it", [participants(), *contents()]),
+            Section("What happens", [*happenings(), *outcomes()]),
+        ],
+    )
+
+
+def lag() -> list[Made]:
+    return [
+        graph(
+            "Lag",
+            "How far a participant is behind the network, for each synchronizer (the service that orders "
+            "transactions) that it is connected to. Up to 15 seconds is as exact as it can be measured and so is "
+            "normal. From the dashed lines on, it answers too late and transactions fail.",
+            most("canton_ledger_lag_seconds"),
+            LAG,
+        ),
+        graph(
+            "Age of the newest record time",
+            "How long ago the network put its time on the newest thing that the participant has processed. It follows "
+            "the lag while there is something to process; on a quiet network it may grow to half an hour. Worry where "
+            "it grows on and on: after 30 days the network drops a participant for good.",
+            age("canton_ledger_checkpoint_timestamp_seconds"),
+            FAR,
+        ),
+        number(
+            "Last saw the network",
+            "As beside, but kept while the participant is dead, so that it goes on counting. Normal is seconds to "
+            "minutes. A day is worth a ticket; after a week it is urgent, and after 30 days too late.",
+            f"time() - {most('canton:ledger_newest_checkpoint_timestamp_seconds')}",
+            FAR,
+        ),
+        number(
+            "Connected synchronizers",
+            "To how many synchronizers (services that order transactions) a participant is connected. Normal is one "
+            "or more. At 0 it can neither send nor receive anything.",
+            least("canton_ledger_connected_synchronizers"),
+            CONNECTED,
+        ),
+        graph(
+            "Lag in offsets",
+            "How many places (offsets) of the ledger came after the last one whose time is known. Some are normal on "
+            "a busy ledger. If the number grows on and on, the participant no longer makes checkpoints; participants "
+            "from 3.6 on tell the time directly and have no such number.",
+            most("canton_ledger_lag_offsets"),
+            OFFSETS,
+            height=5,
+        ),
+    ]
+
+
+def standing() -> list[Made]:
+    return [
+        timeline(
+            "Stands still",
+            "Whether the ledger has stood still for longer than a healthy one ever does (45 minutes, unless set "
+            "otherwise). Normal is that it moves; it is unknown for as long after the start. If it stands still while "
+            "the network goes on, the participant hangs.",
+            most("canton:ledger_stuck"),
+            STUCK,
+            height=5,
+        ),
+        graph(
+            "Growth of the ledger",
+            "How fast the end of the ledger moves on: each transaction that concerns the participant adds a place "
+            "(offset). What is normal depends on the apps that use it, so compare with yesterday. A busy ledger that "
+            "falls to 0 is worth a look; below 0 it was reset.",
+            slope("canton_ledger_end_offset"),
+            each_second("offsets"),
+            height=5,
+        ),
+    ]
+
+
+def participants() -> Made:
+    return grid(
+        "Participants",
+        "What each participant is and where it is: its release, what its times are read from (checkpoint is exact to "
+        "15 seconds, ledger_end is exact), and offsets, which are places in its ledger. Read until is how far the "
+        "exporter has followed its updates, if it does. Checkpoint delay is how old a checkpoint may be by design.",
+        [
+            Column("", most("canton_ledger_info", by=(*NODE, "version", "participant"))),
+            Column("", most("canton_ledger_lag_source_info")),
+            Column("Connected to", least("canton_ledger_connected_synchronizers"), CONNECTED),
+            Column("Ledger end", most("canton_ledger_end_offset"), WHOLE),
+            Column("Checkpoint", most("canton_ledger_checkpoint_offset"), WHOLE),
+            Column("Pruned until", most("canton_ledger_pruned_offset"), WHOLE),
+            Column("Read until", most("canton_ledger_updates_offset"), WHOLE),
+            Column("Checkpoint delay", most("canton_ledger_checkpoint_max_delay_seconds"), SECONDS),
+            Column("Packages", most("canton_ledger_packages"), WHOLE),
+        ],
+        height=6,
+    )
+
+
+def contents() -> list[Made]:
+    return [
+        grid(
+            "Synchronizers",
+            "The synchronizers (services that order transactions) that each participant is connected to, by the name "
+            "that it gave them. A line that is missing is a connection that is lost.",
+            [Column("", most("canton_ledger_connected_synchronizer_info"))],
+            width=12,
+            height=6,
+        ),
+        graph(
+            "Not yet pruned",
+            "How much of the ledger's past is kept: its end less the place up to which it was pruned (deleted to save "
+            "room). A saw-tooth is normal where pruning is scheduled, a steady rise where it is not. Worry if a "
+            "saw-tooth turns into a rise: then the database grows without end.",
+            f"{most('canton_ledger_end_offset')} - {most('canton_ledger_pruned_offset')}",
+            OFFSETS,
+            height=6,
+        ),
+        graph(
+            "Parties",
+            "How many parties (identities that own and sign contracts) the participant knows; local true are those "
+            "that it hosts itself. It grows slowly. A sudden fall means that something was moved or lost.",
+            most("canton_ledger_parties"),
+            COUNT,
+            height=7,
+        ),
+        graph(
+            "Packages",
+            "How many packages (programs that contracts are made of) the participant has. It grows by some with each "
+            "release of an app or the network. A fall is unusual: packages are hardly ever removed.",
+            most("canton_ledger_packages"),
+            COUNT,
+            height=7,
+        ),
+        graph(
+            "Active contracts by template",
+            "How many contracts of each template (a kind of contract) are active on the participant. What is normal "
+            "is up to the apps. A template that only ever grows is not cleaned up after, which makes everything "
+            "slower.",
+            most("canton_ledger_contracts"),
+            COUNT,
+            width=24,
+        ),
+    ]
+
+
+def happenings() -> list[Made]:
+    return [
+        graph(
+            "Updates",
+            "How many updates the participant received in a second: transactions, contracts on their way between "
+            "synchronizers (reassignment), and changes of who is where (topology). The pace is that of your apps. "
+            "Nothing at all for a long time, on a ledger that was busy, is worth a look.",
+            pace("canton_ledger_updates_total"),
+            each_second("updates"),
+        ),
+        graph(
+            "Events",
+            "What those updates did in a second: contracts created, archived (ended) and exercised (used), or moved "
+            "(assigned, unassigned). Created and archived should keep up with each other over a day. If more is "
+            "created than archived for long, contracts pile up.",
+            f"sum by (network, target, kind) ({pace('canton_ledger_events_total', by=(*NODE, 'kind', 'template'))})",
+            each_second("events"),
+        ),
+        graph(
+            "Events by template",
+            "The same for each template (a kind of contract), the ten busiest of them. It shows which app is busy. "
+            "One that suddenly leads by far may be in a loop.",
+            f"topk(10, sum by (network, target, template) ({pace('canton_ledger_events_total')}))",
+            each_second("events"),
+        ),
+        graph(
+            "Age of the newest update",
+            "How long ago the newest update was made that the exporter has read. On a busy ledger it is seconds; on a "
+            "quiet one it grows until something happens. If updates flow and this grows, the exporter does not keep "
+            "up.",
+            age("canton_ledger_updates_timestamp_seconds"),
+            SECONDS,
+        ),
+    ]
+
+
+def outcomes() -> list[Made]:
+    return [
+        graph(
+            "Completed commands",
+            "How many commands of a user came to an end in a second, by how: code 0 was accepted, any other is a gRPC "
+            "status and was refused (5 not found, 9 a wrong state, 10 overtaken by another, 14 unavailable). Single "
+            "refusals are normal; worry where they are more than what is accepted.",
+            pace("canton_ledger_completions_total"),
+            each_second("commands"),
+        ),
+        graph(
+            "Traffic paid",
+            "How many bytes of traffic (what the network charges for sending) the participant paid for in a second. "
+            "It follows your own transactions. A jump without more transactions means that they have become larger.",
+            pace("canton_ledger_traffic_cost_total"),
+            Look("Bps"),
+        ),
+        graph(
+            "Gaps in what was read",
+            "How often the exporter missed updates: they were pruned before it read them, or the ledger was reset. "
+            "Normal is never. After a gap the numbers above are too low for that time, and right again afterwards.",
+            more("canton_ledger_updates_gaps_total"),
+            WORTH_A_LOOK,
+            width=24,
+            height=5,
+            bars=True,
+        ),
+    ]
