@@ -2,9 +2,12 @@
 
 from dashboards.looks import (
     ADVANCES,
+    BLUE,
     COUNT,
     FROM_NOW,
+    ORANGE,
     READY,
+    RED,
     UP,
     US_OR_NETWORK,
     WORTH_A_LOOK,
@@ -23,7 +26,8 @@ SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritica
 SCAN = rises("s", warning="scanBehindWarning", critical="scanBehindCritical")
 
 # An alert has the labels of its own expression: those of the network as a whole name no target.
-OURS = 'alertname=~"Canton.*",network=~"$network|",target=~"$target|"'
+# The watchdog fires while all is well.
+OURS = 'alertname=~"Canton.*",alertname!="CantonWatchdog",network=~"$network|",target=~"$target|"'
 FIRING = f'ALERTS{{alertstate="firing",{OURS}}}'
 SINCE = (
     "min by (alertname, severity, network, target) "
@@ -138,6 +142,7 @@ def alerts() -> Made:
         [Column("Since", SINCE, FROM_NOW)],
         height=7,
         links={"alertname": [("What to do", RUNBOOK)]},
+        colors={"severity": {"critical": RED, "warning": ORANGE, "info": BLUE}},
         none="No alert fires, or dashboards/rules.yaml is not loaded into Prometheus",
     )
 

@@ -24,6 +24,8 @@ from dashboards.looks import BLUE, Look
 SOURCE = options.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GROUPED = re.compile(r"\bby \(([^)]*)\)")
 
+TITLES = {"alertname": "Alert", "domain_id": "Synchronizer", "pythonversion": "Python", "sv": "Super validator"}
+
 Made = stat.Panel | timeseries.Panel | statetimeline.Panel | table.Panel
 Some = TypeVar("Some", stat.Panel, timeseries.Panel, statetimeline.Panel, table.Panel)
 
@@ -141,11 +143,13 @@ def grid(
     height: int = 8,
     hide: Sequence[str] = (),
     links: dict[str, list[tuple[str, str]]] | None = None,
+    colors: dict[str, dict[str, str]] | None = None,
     none: str = "",
 ) -> table.Panel:
     """Make a table: a row for each combination of the labels that all queries have, a column for each query.
 
-    `hide` names labels not to show, `links` where a label's values lead to, as titles and addresses.
+    `hide` names labels not to show, `links` where a label's values lead to, as titles and addresses, and `colors` says
+    which of its values has which colour.
     """
     joined = " ".join(column.expression for column in columns)
     panel = dress(table.Panel(), title, text, joined, Look("none"), size=(width, height), none=none)
@@ -155,6 +159,7 @@ def grid(
             for index, column in enumerate(columns)
         ]
     )
+    panel.mappings([*Look("none").mappings(), empty()])
     panel.transformations([model.DataTransformerConfig("merge", options={}), arranged(columns, hide)])
     panel.color_scheme(by_threshold()).filterable(True).show_header(True).cell_height(options.TableCellHeight.SM)
     for column in columns:
@@ -163,7 +168,17 @@ def grid(
     for label, leads in (links or {}).items():
         found = [{"title": name, "url": url} for name, url in leads]
         panel.override_by_name(words(label), [model.DynamicConfigValue("links", found)])
+    for label, colored in (colors or {}).items():
+        results = {value: model.ValueMappingResult(color=color) for value, color in colored.items()}
+        cell = model.DynamicConfigValue("custom.cellOptions", {"type": "color-text"})
+        panel.override_by_name(words(label), [model.DynamicConfigValue("mappings", [model.ValueMap(results)]), cell])
     return panel
+
+
+def empty() -> model.SpecialValueMap:
+    """Return a dash for a label that is empty, where the text for a table without any line would stand."""
+    result = model.ValueMappingResult(text="-")
+    return model.SpecialValueMap(model.DashboardSpecialValueMapOptions(model.SpecialValueMatch.EMPTY, result))
 
 
 def arranged(columns: Sequence[Column], hide: Sequence[str]) -> model.DataTransformerConfig:
@@ -194,7 +209,7 @@ def grouped_by(expression: str) -> list[str]:
 
 def words(label: str) -> str:
     """Return a label as a column's title."""
-    return label.replace("_", " ").capitalize()
+    return TITLES.get(label) or label.replace("_", " ").capitalize()
 
 
 def cells(look: Look) -> list[model.DynamicConfigValue]:

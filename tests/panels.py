@@ -10,12 +10,13 @@ from dashboards.catalogue import names
 DASHBOARDS = Path(__file__).parent.parent / "dashboards"
 VARIABLES = ("job", "instance", "network", "target", "field")
 
-# What has no data on a healthy demo network within its first three minutes: the panel, the name it asks for, and why.
+# What may have no data on a healthy demo network in its first minutes: the panel, the name it asks for, and why.
 SILENT: dict[tuple[str, str], str] = {
     ("Firing alerts", "ALERTS"): "no alert fires",
     ("The network goes on", "canton:network_advances"): "it looks back five minutes",
     ("The network goes on, over time", "canton:network_advances"): "it looks back five minutes",
     ("Stands still", "canton:ledger_stuck"): "it looks back 45 minutes",
+    ("Next scheduled change", "canton_coin_rules_scheduled_change_timestamp_seconds"): "it is due after five minutes",
     ("Values that changed", "canton_coin_rules_config_value"): "the demo's rules change after five minutes",
     ("Traffic lasts for", "canton:traffic_runway_seconds"): "traffic is read each five minutes, and must grow",
     ("Oldest transfer under way", "canton_transfer_command_oldest_timestamp_seconds"): "none is, but for moments",
@@ -36,7 +37,7 @@ class Question(NamedTuple):
 
     @property
     def silence(self) -> str | None:
-        """Why it has no answer on the demo, if it has none."""
+        """Why it may have no answer on the demo."""
         return SILENT.get((self.panel, names(self.expression)[0]))
 
 
