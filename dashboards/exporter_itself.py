@@ -3,7 +3,8 @@
 from dashboards.exporter_process import clocks, exporters, process, tokens, trust
 from dashboards.looks import (
     BYTES_A_SECOND,
-    OK,
+    GREEN,
+    GREY,
     RATIO,
     RED,
     SECONDS,
@@ -22,12 +23,20 @@ NODE = ("network", "target")
 WATCH = ("network", "target", "collector")
 ROUTE = ("network", "target", "route")
 FAILS = states((1, "fails", RED))
+RUN = states((1, "ok", GREEN), (0, "failed", RED), (2, "not there", GREY))
 
 LATENCY = (
     f"sum by (network, target, route) (rate({of('canton_http_request_seconds_total')}[{RATE}]))"
     f" / (sum by (network, target, route) (rate({of('canton_http_requests_total')}[{RATE}])) > 0)"
 )
 TAKES = f"{most('canton_collector_duration_seconds')} / {most('canton_collector_interval_seconds')}"
+SUCCESS = least("canton_collector_success")
+FAILURE = most("canton_collector_failure_info", by=WATCH)
+# Where a node does not have the operation, and says so, no success is no failure.
+LAST_RUN = (
+    f"{SUCCESS} + 2 * ({most('canton_collector_supported')} == bool 0)"
+    f" unless on (network, target, collector) {FAILURE} or {SUCCESS}"
+)
 SUCCEEDED = f"({most('canton_collector_last_success_timestamp_seconds')} > 0)"
 
 
@@ -50,9 +59,9 @@ def watches() -> Made:
         "Questions",
         "Every question (collector) that the exporter asks of every node. Ok with a young last success is normal. A "
         "failed one says its reason: unreachable, timeout, unauthorized (the token), refused, malformed, limited "
-        "(asked too much), too_large or bug. Not supported is no failure: this node does not have the operation.",
+        "(asked too much), too_large or bug. Not there is no failure: this node does not have the operation.",
         [
-            Column("Last run", least("canton_collector_success"), OK),
+            Column("Last run", LAST_RUN, RUN),
             Column("Supported", most("canton_collector_supported"), YES),
             Column("", most("canton_collector_failure_info")),
             Column("Since success", f"time() - {SUCCEEDED}", SECONDS),

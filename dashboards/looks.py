@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from dashboards.grafana import model
 from dashboards.thresholds import default
 
-GREEN, YELLOW, ORANGE, RED, BLUE, GREY = "green", "yellow", "orange", "red", "blue", "#8e8e8e"
+GREEN, ORANGE, RED, BLUE, GREY = "green", "orange", "red", "blue", "#8e8e8e"
 Steps = tuple[tuple[float | None, str], ...]
 
 
@@ -56,7 +56,6 @@ READY = states((1, "ready", GREEN), (0, "not ready", ORANGE))
 US_OR_NETWORK = states((0, "healthy", GREEN), (1, "it is us", RED), (2, "the network", BLUE))
 ADVANCES = states((1, "goes on", GREEN), (0, "stands still", RED))
 STUCK = states((0, "moves", GREEN), (1, "stands still", RED))
-OK = states((1, "ok", GREEN), (0, "failed", RED))
 YES = states((1, "yes", GREEN), (0, "no", ORANGE))
 FACT = states((1, "yes", BLUE), (0, "no", GREY))
 BAD = Look("short", steps=((None, GREEN), (1, RED)), decimals=0)
@@ -68,7 +67,6 @@ WHOLE = Look("none", decimals=0)
 SECONDS = Look("s")
 BYTES = Look("decbytes")
 BYTES_A_SECOND = Look("Bps")
-EVENTS = Look("short", steps=((None, BLUE),))
 DATE = Look("dateTimeAsIso")
 FROM_NOW = Look("dateTimeFromNow")
 USD = Look("currencyUSD", decimals=4)

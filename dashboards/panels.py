@@ -141,15 +141,13 @@ def grid(
     *,
     width: int = 24,
     height: int = 8,
-    hide: Sequence[str] = (),
     links: dict[str, list[tuple[str, str]]] | None = None,
     colors: dict[str, dict[str, str]] | None = None,
     none: str = "",
 ) -> table.Panel:
     """Make a table: a row for each combination of the labels that all queries have, a column for each query.
 
-    `hide` names labels not to show, `links` where a label's values lead to, as titles and addresses, and `colors` says
-    which of its values has which colour.
+    `links` says where a label's values lead to, as titles and addresses, and `colors` which of them has which colour.
     """
     joined = " ".join(column.expression for column in columns)
     panel = dress(table.Panel(), title, text, joined, Look("none"), size=(width, height), none=none)
@@ -160,7 +158,7 @@ def grid(
         ]
     )
     panel.mappings([*Look("none").mappings(), empty()])
-    panel.transformations([model.DataTransformerConfig("merge", options={}), arranged(columns, hide)])
+    panel.transformations([model.DataTransformerConfig("merge", options={}), arranged(columns)])
     panel.color_scheme(by_threshold()).filterable(True).show_header(True).cell_height(options.TableCellHeight.SM)
     for column in columns:
         if column.title and column.look:
@@ -181,11 +179,11 @@ def empty() -> model.SpecialValueMap:
     return model.SpecialValueMap(model.DashboardSpecialValueMapOptions(model.SpecialValueMatch.EMPTY, result))
 
 
-def arranged(columns: Sequence[Column], hide: Sequence[str]) -> model.DataTransformerConfig:
+def arranged(columns: Sequence[Column]) -> model.DataTransformerConfig:
     """Name columns, put them in order, and leave out times and the values of those without a title."""
     order = list(dict.fromkeys(label for column in columns for label in grouped_by(column.expression)))
     renamed = {label: words(label) for label in order}
-    hidden = {"Time": True} | dict.fromkeys(hide, True)
+    hidden = {"Time": True}
     for index, column in enumerate(columns):
         # A table of a single query has no letter in it.
         for value in [f"Value #{ascii_uppercase[index]}", *(["Value"] if len(columns) == 1 else [])]:

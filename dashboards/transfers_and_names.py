@@ -11,7 +11,6 @@ NAME_LEFT = falls("s", critical="ansEntryCritical", warning="ansEntryWarning")
 UNDER_WAY = 'status="created"'
 COMMANDS = "canton_transfer_commands"
 OLDEST = "canton_transfer_command_oldest_timestamp_seconds"
-BY_STATUS = ("network", "target", "status")
 
 
 def transfers_and_names() -> Screen:
