@@ -21,12 +21,11 @@ COLLECTED = {metric.name: (metric, name) for name in discover() for metric in me
 
 RECORDED: dict[str, tuple[str, ...]] = {
     "canton:acs_contracts": (*TARGET, "template"),
+    "canton:acs_counted_snapshot_timestamp_seconds": TARGET,
     "canton:coin_rules_created_timestamp_seconds": TARGET,
     "canton:collector_failures:ratio1h": (*TARGET, "collector"),
-    "canton:collector_samples_dropped_total": (*TARGET, "collector"),
     "canton:collector_supported": (*TARGET, "collector"),
     "canton:http_request_seconds:mean15m": (*TARGET, "route"),
-    "canton:http_throttled_total": TARGET,
     "canton:ledger_checkpoint_timestamp_seconds": (*TARGET, "synchronizer"),
     "canton:ledger_end_offset": TARGET,
     "canton:ledger_lag_seconds": (*TARGET, "synchronizer"),
@@ -38,8 +37,8 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "canton:scan_record_timestamp_seconds": TARGET,
     "canton:sv_reward_weight": (*TARGET, "sv"),
     "canton:traffic_consumed_bytes": (*TARGET, "member"),
+    "canton:traffic_left_bytes": (*TARGET, "member"),
     "canton:traffic_runway_seconds": (*TARGET, "member"),
-    "canton:transfer_commands_failed_total": (*TARGET, "sender", "failure_kind"),
     "canton:us_or_network": TARGET,
 }
 """The labels of what the rules record, which have no job and no instance."""
