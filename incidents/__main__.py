@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from exporter.durations import read_duration, write_duration
-from incidents import stories  # noqa: F401 - they register themselves
-from incidents.incident import INCIDENTS, Alert, Incident, Scene
+from incidents.incident import Alert, Incident, Scene
 from incidents.judging import FAST_MINUTES, MARGIN, SCALE, Outcome, judge
 from incidents.stage import NoPrometheus, Prometheus, stage
+from incidents.stories import INCIDENTS
 
 
 async def play(scene: Scene) -> float:

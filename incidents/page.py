@@ -1,8 +1,8 @@
 """The page that tells the incidents, from the incidents themselves."""
 
-from incidents import stories  # noqa: F401 - they register themselves
-from incidents.incident import INCIDENTS, Incident
+from incidents.incident import Incident
 from incidents.judging import FAST_MINUTES, SCALE
+from incidents.stories import INCIDENTS
 
 HEAD = f"""\
 # Incidents

@@ -4,7 +4,9 @@ import time
 
 from exporter.simulator import Dialect, Kind, NodeSpec
 from exporter.simulator.faults import Delay, Disconnected, Down, Frozen, Late, Quiet, Skew, Status
-from incidents.incident import PARTICIPANT, SCAN, VALIDATOR, Scene, incident
+from incidents.incident import INCIDENTS, PARTICIPANT, SCAN, VALIDATOR, Scene, incident
+
+__all__ = ["INCIDENTS"]
 
 NEXT_PARTICIPANT = NodeSpec("participant", Kind.LEDGER, dialect=Dialect.V0_9)
 TOKEN_LASTS = 120

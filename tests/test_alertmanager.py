@@ -14,6 +14,8 @@ import yaml
 from aiohttp import web
 
 from dashboards.rules import ALERT, TEMPLATE
+from incidents.incident import Incident
+from incidents.stories import INCIDENTS
 
 EXAMPLE = Path(__file__).parent.parent / "dashboards/alertmanager.example.yml"
 PLACEHOLDER = "http://localhost:9099"
@@ -294,6 +296,24 @@ async def test_silences_what_another_alert_explains_and_nothing_else(alertmanage
     await alertmanager.silent_when(case.silenced)
     await alertmanager.post(case.source, ended=True)
     await alertmanager.silent_when([])
+
+
+@needs_alertmanager
+@pytest.mark.parametrize(
+    "incident", [incident for incident in INCIDENTS.values() if incident.silenced], ids=lambda incident: incident.name
+)
+async def test_silences_what_an_incident_lets_fire_beside_its_own(
+    alertmanager: Alertmanager, incident: Incident
+) -> None:
+    sources = [
+        of_network(name, severity, phase="frozen") if name == "CantonUpgradeSoon" else alert(name, severity)
+        for name, severity in incident.fires
+    ]
+    silenced = [alert(name, "warning") for name in incident.silenced]
+    await alertmanager.post(*silenced, *sources)
+    await alertmanager.silent_when(
+        silenced + [each for each in sources if each["severity"] == "info" and len(sources) > 1]
+    )
 
 
 @needs_alertmanager

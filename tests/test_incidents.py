@@ -6,8 +6,9 @@ import yaml
 from dashboards.rules import rules
 from dashboards.thresholds import OFF_BY_DEFAULT
 from exporter.durations import read_duration
-from incidents.incident import INCIDENTS, Alert, Incident
+from incidents.incident import Alert, Incident
 from incidents.judging import FAST_MINUTES, Outcome, judge
+from incidents.stories import INCIDENTS
 
 DOWN: Alert = ("CantonNodeDown", "critical")
 STALE: Alert = ("CantonCollectorStale", "warning")
