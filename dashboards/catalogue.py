@@ -23,6 +23,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "canton:acs_contracts": (*TARGET, "template"),
     "canton:acs_counted_snapshot_timestamp_seconds": TARGET,
     "canton:coin_rules_created_timestamp_seconds": TARGET,
+    "canton:coin_rules_required_package_info": ("network", "package", "version"),
     "canton:collector_failures:ratio1h": (*TARGET, "collector"),
     "canton:collector_supported": (*TARGET, "collector"),
     "canton:http_request_seconds:mean15m": (*TARGET, "route"),

@@ -28,7 +28,7 @@ VALUES = most(VALUE, by=("network", "field"))
 CHANGED = f"{VALUES} and on (network, field) (max by (network, field) (changes({of(VALUE)}[$__range] @ end())) > 0)"
 CHOSEN = most(VALUE, 'field=~"$field"', by=("network", "field"))
 
-IGNORED = f'package!~"{THRESHOLDS["packagesIgnored"].default}"'
+IGNORED = f'package=~"splice-.+",package!~"{THRESHOLDS["packagesIgnored"].default}"'
 REQUIRED = most("canton_coin_rules_required_package_info", IGNORED, by=PACKAGE)
 OURS = 'role="own"'
 VETTED = most("canton_ledger_vetted_package_info", OURS, by=(*NODE, "package", "version"))

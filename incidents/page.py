@@ -13,7 +13,7 @@ intervals, durations and thresholds are divided by that, and scrapes come each s
 left to the rules' unit tests.
 
 ```sh
-make incidents                              # all of them, in about seven minutes; needs Debian's prometheus
+make incidents                              # all of them, in about six minutes; needs Debian's prometheus
 make incidents ONLY="node-down restart"
 make incidents ONLY=--fast                  # those over within {FAST_MINUTES:g} minutes of a network, in less than two
 ```
