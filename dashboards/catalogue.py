@@ -40,6 +40,7 @@ RECORDED: dict[str, tuple[str, ...]] = {
     "canton:traffic_consumed_bytes": (*TARGET, "member"),
     "canton:traffic_left_bytes": (*TARGET, "member"),
     "canton:traffic_runway_seconds": (*TARGET, "member"),
+    "canton:up": TARGET,
     "canton:us_or_network": TARGET,
 }
 """The labels of what the rules record, which have no job and no instance."""
