@@ -8,12 +8,14 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 from urllib.parse import quote_plus, unquote_plus
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakKeyDictionary
 
 import aiohttp
-from aiohttp.client_reqrep import ClientResponse
+from aiohttp.client_reqrep import ClientRequest, ClientResponse
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from yarl import URL
 
 from exporter import own
@@ -32,10 +34,16 @@ MOST_BYTES = 32 * 2**20
 KEEPALIVE_SECONDS = 20
 """Longer than the shortest default interval, so that it needs no new connection; shorter than what nodes allow."""
 
+RENEWED_SECONDS = 600
+"""How long a connection under TLS is used before another takes its place, with a handshake of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds at both ends."""
+    """What came back. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds at both ends.
+
+    `certificate_expiry` is of the newest handshake with the node, which is this question's or at most ten minutes old.
+    """
 
     asked: str
     status: int
@@ -50,24 +58,40 @@ class Reply:
         return 200 <= self.status < 300
 
 
-class Response(ClientResponse):
-    """An answer that remembers until when the certificate it came under is valid."""
-
-    certificate_expiry: float | None = None
-
-    async def start(self, connection: Any) -> ClientResponse:
-        # The connection goes back to the pool as soon as an empty body is read, so it is asked here.
-        tls = connection.transport.get_extra_info("ssl_object") if connection.transport else None
-        if tls is not None:
-            expiry = (tls.getpeercert() or {}).get("notAfter")
-            self.certificate_expiry = ssl.cert_time_to_seconds(expiry) if expiry else None
-        return await super().start(connection)
-
-
 @cache
 def tls_context() -> ssl.SSLContext:
     """Return the one context all targets share: making one takes 20 ms. SSL_CERT_FILE adds a private authority."""
     return ssl.create_default_context()
+
+
+class Connector(aiohttp.TCPConnector):
+    """Connections of which none under TLS grows old, so that the certificate seen is the one that is served.
+
+    One kept alive by its questions would otherwise never see a certificate that was renewed, or that has ended.
+    """
+
+    certificate_expiry: float | None = None
+    """Until when the certificate of the newest handshake is valid."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS)
+        self._clock = clock
+        self._opened: WeakKeyDictionary[ssl.SSLObject, float] = WeakKeyDictionary()
+
+    async def connect(self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout) -> Connection:  # noqa: ASYNC109 - aiohttp's own signature
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            tls = connection.transport.get_extra_info("ssl_object") if connection.transport else None
+            if tls is None:
+                return connection
+            now = self._clock.monotonic()
+            if tls not in self._opened:
+                self._opened[tls] = now
+                expiry = (tls.getpeercert() or {}).get("notAfter")
+                self.certificate_expiry = ssl.cert_time_to_seconds(expiry) if expiry else None
+            if now - self._opened[tls] < RENEWED_SECONDS:
+                return connection
+            connection.close()  # the pool gives another, which is new at last
 
 
 class Transport:
@@ -82,9 +106,9 @@ class Transport:
         self._tally = tally
         self._clock = clock
         self._origin = str(self._base.origin())
+        self._connector = Connector(clock)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS),
-            response_class=Response,
+            connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": "canton-exporter", "Accept": "application/json"},
             # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
@@ -115,7 +139,7 @@ class Transport:
                 code = str(response.status)
                 answered = self._clock.now()
                 body = await self._read(response, question)
-                expiry = getattr(response, "certificate_expiry", None)
+                expiry = self._connector.certificate_expiry
                 return Reply(str(question), response.status, response.headers, body, sent, answered, expiry)
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):

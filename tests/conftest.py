@@ -100,15 +100,18 @@ class Lines:
         self._clock = clock
         self._standings: dict[str, Standing] = {}
         self.auth: Auth = make_auth(NoAuth())
+        self.kept: Transport | None = None
+        """What every run asks by, as the exporter's do; unless set, each has connections of its own."""
         self.run: Run
 
     async def __call__(
         self, collector: Collector[Any], *, within: float = 5.0, kind: str = "", **options: Any
     ) -> list[str]:
         standing = self._standings.get(collector.name) or self._stand(collector, within, kind, options)
-        transport = self._connect(self._node.url)
+        transport = self.kept or self._connect(self._node.url)
         self.run = await run(standing.watch, transport, self.auth, self._clock, standing.previous)
-        await transport.close()
+        if transport is not self.kept:
+            await transport.close()
         standing.take(self.run)
         return text_lines(standing)
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
+import trustme
 from aiohttp import web
 
 NO_ROUTE = {"error": "The requested resource could not be found: ..."}
@@ -45,6 +46,7 @@ class TestNode:
     silent: bool = False
     """Whether it takes every question and never answers."""
     url: str = ""
+    tls: ssl.SSLContext | None = None
 
     def get(self, path: str, /, **answer: Any) -> None:
         """Tell the answer to a GET: `answers` (JSON), or `status`, `body` (bytes), `headers`."""
@@ -81,6 +83,7 @@ class TestNode:
         return web.Response(status=told.status, body=told.body, headers=told.headers)
 
     async def start(self, tls: ssl.SSLContext | None = None) -> "TestNode":
+        self.tls = tls
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._answer)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -89,6 +92,11 @@ class TestNode:
         await site.start()
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._runner.addresses[0][1]}"
         return self
+
+    def renew(self, certificate: trustme.LeafCert) -> None:
+        """Show another certificate from the next handshake on, without disturbing the connections there are."""
+        assert self.tls is not None
+        certificate.configure_cert(self.tls)
 
     async def stop(self) -> None:
         await self._runner.cleanup()

@@ -208,7 +208,7 @@ async def serve() -> AsyncIterator[Callable[[trustme.LeafCert], Awaitable[TestNo
 
 
 Serve = Callable[[trustme.LeafCert], Awaitable[TestNode]]
-YEAR_2030 = datetime(2030, 1, 1, tzinfo=UTC)
+YEAR_2030, YEAR_2031 = datetime(2030, 1, 1, tzinfo=UTC), datetime(2031, 1, 1, tzinfo=UTC)
 
 
 async def test_tells_until_when_a_certificate_is_valid_even_of_an_empty_answer(
@@ -217,6 +217,42 @@ async def test_tells_until_when_a_certificate_is_valid_even_of_an_empty_answer(
     node = await serve(authority.issue_cert("127.0.0.1", not_after=YEAR_2030))
     transport = connect(node.url)
     assert [(await ask(transport)).certificate_expiry for _ in range(2)] == [YEAR_2030.timestamp()] * 2
+
+
+async def test_sees_a_renewed_certificate_once_its_connection_is_ten_minutes_old(
+    connect: Connect, serve: Serve, authority: trustme.CA, clock: FakeClock
+) -> None:
+    node = await serve(authority.issue_cert("127.0.0.1", not_after=YEAR_2030))
+    transport = connect(node.url)
+    assert (await ask(transport)).certificate_expiry == YEAR_2030.timestamp()
+    node.renew(authority.issue_cert("127.0.0.1", not_after=YEAR_2031))
+    clock.advance(599)
+    assert (await ask(transport)).certificate_expiry == YEAR_2030.timestamp(), "a handshake each would not be cheap"
+    for seconds in (1, 599):
+        clock.advance(seconds)
+        assert (await ask(transport)).certificate_expiry == YEAR_2031.timestamp()
+    assert len({request.transport for request in node.requests}) == 2
+
+
+async def test_no_question_of_many_at_once_keeps_an_old_connection(
+    connect: Connect, serve: Serve, authority: trustme.CA, clock: FakeClock
+) -> None:
+    node = await serve(authority.issue_cert("127.0.0.1"))
+    transport = connect(node.url)
+    await asyncio.gather(*(ask(transport) for _ in range(4)))
+    node.renew(trustme.CA().issue_cert("127.0.0.1"))
+    clock.advance(600)
+    for _ in range(4):
+        assert "is not trusted" in await fault(ask(transport))
+
+
+async def test_a_connection_without_tls_is_kept_however_old(connect: Connect, clock: FakeClock, node: TestNode) -> None:
+    node.answer_everything(answers={})
+    transport = connect(node.url)
+    for _ in range(2):
+        await ask(transport)
+        clock.advance(3600)
+    assert len({request.transport for request in node.requests}) == 1
 
 
 async def test_a_certificate_of_an_unknown_authority_is_not_trusted(

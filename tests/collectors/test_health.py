@@ -1,6 +1,7 @@
 """health: whether a node is alive and ready, its clock and its certificate."""
 
 import ssl
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import formatdate
 
@@ -10,7 +11,8 @@ from aiohttp import web
 
 from exporter.auth import Given
 from exporter.collectors.health import health
-from tests.conftest import NOW, Lines
+from exporter.transport import Transport
+from tests.conftest import NOW, FakeClock, Lines
 from tests.nodes import TestNode
 
 
@@ -105,19 +107,53 @@ async def test_a_token_that_expired_does_not_take_a_living_node_for_dead(lines: 
     assert await states(lines) == {"canton_up": "1.0", "canton_ready": "1.0"}
 
 
-async def test_tells_until_when_the_certificate_is_valid(
-    lines: Lines, node: TestNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """Return a certificate authority that the exporter trusts."""
     authority = trustme.CA()
-    serving = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("127.0.0.1", not_after=datetime(2030, 1, 1, tzinfo=UTC)).configure_cert(serving)
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     monkeypatch.setattr("exporter.transport.tls_context", lambda: trusting)
+    return authority
+
+
+async def serve(node: TestNode, certificate: trustme.LeafCert) -> None:
+    """Let a node answer well, under TLS."""
+    serving = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    certificate.configure_cert(serving)
     answer_well(node)
     await node.stop()
     await node.start(serving)
+
+
+async def test_tells_until_when_the_certificate_is_valid(lines: Lines, node: TestNode, authority: trustme.CA) -> None:
+    await serve(node, authority.issue_cert("127.0.0.1", not_after=datetime(2030, 1, 1, tzinfo=UTC)))
     assert "canton_target_certificate_expiry_timestamp_seconds 1.893456e+09" in await lines(health)
+
+
+async def test_sees_within_ten_minutes_that_the_certificate_is_another(
+    lines: Lines, node: TestNode, authority: trustme.CA, clock: FakeClock, connect: Callable[..., Transport]
+) -> None:
+    async def runs(seconds: int) -> list[str]:
+        """Ask every 15 seconds for a while and return the last lines."""
+        for _ in range(0, seconds, 15):
+            clock.advance(15)
+            said = await lines(health)
+        return said
+
+    expiry = "canton_target_certificate_expiry_timestamp_seconds"
+    await serve(node, authority.issue_cert("127.0.0.1", not_after=datetime(2030, 1, 1, tzinfo=UTC)))
+    lines.kept = connect(node.url)
+    assert f"{expiry} 1.893456e+09" in await runs(15)
+    assert f"{expiry} 1.893456e+09" in await runs(300)
+    node.renew(authority.issue_cert("127.0.0.1", not_after=datetime(2031, 1, 1, tzinfo=UTC)))
+    assert f"{expiry} 1.924992e+09" in await runs(300)
+    node.renew(trustme.CA().issue_cert("127.0.0.1"))
+    assert await runs(600) == ["canton_up 0.0", "canton_ready 0.0"]
+    assert lines.run.remark is not None
+    assert "is not trusted" in lines.run.remark
+    answered = len({request.transport for request in node.requests})
+    assert answered <= 4, "two questions at once, twice within ten minutes"
 
 
 async def test_says_why_a_node_is_down_or_not_ready(node: TestNode, lines: Lines) -> None:
