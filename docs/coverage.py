@@ -70,7 +70,7 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "POST", "/v2/state/active-contracts", ("ledger_contracts",)),
     Operation(LEDGER, "POST", "/v2/state/active-contracts-page", ("ledger_contracts",)),
     Operation(LEDGER, "GET", "/v2/state/active-contracts-page", why="Deprecated for the same by POST, which is read."),
-    Operation(LEDGER, "GET", "/v2/state/connected-synchronizers", ("ledger_offsets",)),
+    Operation(LEDGER, "GET", "/v2/state/connected-synchronizers", ("ledger_offsets", "ledger_info")),
     Operation(LEDGER, "GET", "/v2/state/ledger-end", ("ledger_offsets", "ledger_updates", "ledger_completions")),
     Operation(
         LEDGER, "GET", "/v2/state/latest-pruned-offsets", ("ledger_offsets", "ledger_updates", "ledger_completions")

@@ -10,7 +10,7 @@ from tests.conftest import NOW, FakeClock, Lines
 from tests.nodes import NO_ROUTE, TestNode
 
 VERSION, PARTICIPANT, PACKAGES = "/v2/version", "/v2/parties/participant-id", "/v2/packages"
-VETTING = "/v2/package-vetting/list"
+VETTING, CONNECTED = "/v2/package-vetting/list", "/v2/state/connected-synchronizers"
 US, OTHER = "participant::12", "other::12"
 ASKED: dict[str, Any] = {
     "packageMetadataFilter": {"packageNamePrefixes": ["splice-"]},
@@ -113,7 +113,7 @@ async def test_a_token_that_is_not_taken_for_a_part_of_it_is_no_lack(node: TestN
 async def test_says_how_old_a_checkpoint_may_get_where_the_node_does(
     node: TestNode, lines: Lines, features: Any, seconds: list[str]
 ) -> None:
-    tell(node, version="3.5.14", features=features)
+    tell(node, vetting(package()), version="3.5.14", features=features)
     said = [line.split()[1] for line in await lines(ledger_info) if "max_delay" in line]
     assert said == seconds
 
@@ -129,10 +129,52 @@ async def test_reads_what_the_specification_allows_a_node_to_leave_out(node: Tes
     ]
 
 
-async def test_nothing_vetted_is_no_series(node: TestNode, lines: Lines) -> None:
+def on(*synchronizers: str) -> dict[str, Any]:
+    """Return the answer of a participant that is connected to these."""
+    parts = {"synchronizerAlias": "global", "permission": "PARTICIPANT_PERMISSION_SUBMISSION"}
+    return {"connectedSynchronizers": [{**parts, "synchronizerId": synchronizer} for synchronizer in synchronizers]}
+
+
+@pytest.mark.parametrize("answer", [{}, {"vettedPackages": []}, {"vettedPackages": [vetting(participant=OTHER)]}])
+async def test_nothing_vetted_is_zero_on_each_connected_synchronizer(
+    node: TestNode, lines: Lines, answer: dict[str, Any]
+) -> None:
     tell(node)
-    node.post(VETTING, ASKED, answers={})
+    node.post(VETTING, ASKED, answers=answer)
+    node.get(CONNECTED, answers=on("global::12", "app::34", "app::34"))
+    assert await lines(ledger_info) == [
+        *INFO,
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 0.0',
+        'canton_ledger_vetted_packages{synchronizer="app::34"} 0.0',
+    ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"answers": {}},
+        {"answers": on()},
+        {"answers": {"connectedSynchronizers": "many"}},
+        {"status": 404, "answers": NO_ROUTE},
+        {"status": 403, "answers": {"code": "NA", "cause": "A security-sensitive error"}},
+        {"status": 500, "body": b""},
+    ],
+    ids=str,
+)
+async def test_nothing_vetted_who_knows_where_is_no_series(
+    node: TestNode, lines: Lines, answer: dict[str, Any]
+) -> None:
+    tell(node)
+    node.get(CONNECTED, **answer)
     assert await lines(ledger_info) == INFO
+
+
+async def test_no_package_vetted_on_a_synchronizer_is_zero_there(node: TestNode, lines: Lines) -> None:
+    tell(node, vetting(), vetting(package(validUntilExclusive=at(-1)), synchronizer="app::34"))
+    assert vetted(await lines(ledger_info)) == [
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 0.0',
+        'canton_ledger_vetted_packages{synchronizer="app::34"} 0.0',
+    ]
 
 
 async def test_reads_what_is_vetted_page_after_page(node: TestNode, lines: Lines) -> None:
