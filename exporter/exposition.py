@@ -154,10 +154,12 @@ class Pages:
 
     async def _once(self, key: object, make: Callable[[], Coroutine[None, None, None]]) -> None:
         """Wait for what is being made, or begin it; it goes on for the others if whoever began it goes away."""
-        if key not in self._making:
-            self._making[key] = asyncio.create_task(make())
-            self._making[key].add_done_callback(lambda _: self._making.pop(key))
-        await asyncio.shield(self._making[key])
+        making = self._making.get(key)
+        # One that is done and still here, since its callback is yet to run, would be awaited without a pause for ever.
+        if making is None or making.done():
+            making = self._making[key] = asyncio.create_task(make())
+            making.add_done_callback(lambda done: self._making.pop(key) if self._making.get(key) is done else None)
+        await asyncio.shield(making)
 
     async def _make(self, key: object, change: object, blocks: Sequence[Lines], format_: Format) -> None:
         made = self._clock.monotonic()

@@ -143,6 +143,19 @@ async def test_a_page_is_made_once_for_all_who_wait_for_it(pages: Pages) -> None
     assert {gzip.decompress(page) if index % 2 == 0 else page for index, page in enumerate(got)} == {got[1]}
 
 
+async def test_a_page_that_was_just_made_and_is_too_old_already_does_not_stop_the_loop(
+    pages: Pages, clock: FakeClock
+) -> None:
+    async def end() -> None: ...
+
+    made = asyncio.create_task(end())
+    await made
+    pages._making["page"] = made  # as between its end and the callback that takes it away
+    clock.advance(1)
+    assert await get(pages, Changing())
+    assert pages.rendered == 1
+
+
 async def test_a_page_is_made_for_the_others_if_whoever_asked_first_goes_away(pages: Pages) -> None:
     of = Changing()
     first, second = asyncio.create_task(get(pages, of)), asyncio.create_task(get(pages, of))
