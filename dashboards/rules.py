@@ -12,7 +12,7 @@ NOTICE = "# Generated from rules.template.yaml by `make docs`; change it there.\
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.MULTILINE)
 TOKEN = re.compile(r"@(\w+)@")
 # Where a rule says a duration: its `for`, a range, a subquery's step, an offset.
-DURATION = re.compile(r"((?:\bfor: |\[|:|offset ))(\d+)([smhd])\b")
+DURATION = re.compile(r"((?:\bfor: |\binterval: |\[|:|offset ))(\d+)([smhd])\b")
 SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 

@@ -41,6 +41,7 @@ THRESHOLDS = {
         ),
         Threshold("ledgerLagHigh", 60, Unit.SECONDS, "lag of a ledger: warning"),
         Threshold("ledgerLagCritical", 90, Unit.SECONDS, "lag of a ledger: critical"),
+        Threshold("ledgerStandstill", 45 * 60, Unit.SECONDS, "lag of a ledger whose end moves and record times do not"),
         Threshold("ledgerQuietAfter", "45m", Unit.DURATION, "a ledger may stand still so long; 20m for busy ones"),
         Threshold("ledgerFarBehindWarning", DAY, Unit.SECONDS, "age of a ledger's newest record time: warning"),
         Threshold("ledgerFarBehindCritical", 7 * DAY, Unit.SECONDS, "age of a ledger's newest record time: critical"),
