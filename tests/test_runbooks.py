@@ -1,6 +1,7 @@
 """The alerts' pages: one for each, in one shape, naming only what there is."""
 
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +31,11 @@ METRICS = {
 }
 GIVEN_BY_USERS = {"canton:template_backlog_limit_seconds"}
 COMMON_LABELS = {"target", "network", "role", "job", "instance"}
+
+PLACEHOLDER = re.compile(r"(?<![\w%])\$?[A-Z][A-Z_]+(?!\w)")
+"""A name in capitals; what follows a percent sign is a format of `date`."""
+MEANT_AS_WRITTEN = {"ALERTS", "DEPRECATED_API_DISABLED", "NOT_SERVING", "POST", "SSL_CERT_FILE"}
+INTRODUCTION = re.compile(r"^What to put in for (.+): \[placeholders\]\(README\.md#placeholders\)\.\n", re.MULTILINE)
 
 
 @cache
@@ -68,6 +74,21 @@ def code(text: str) -> str:
     blocks = re.findall(r"^ *```\w*\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
     rest = re.sub(r"^ *```\w*\n.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
     return "\n".join([*blocks, *re.findall(r"`([^`]+)`", rest)])
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names in capitals that a reader has to replace or set, but those that a command itself sets."""
+    written = code(text)
+    set_there = re.findall(r"^ *([A-Z_]+)=", written, re.MULTILINE)
+    return set(PLACEHOLDER.findall(written)) - MEANT_AS_WRITTEN - set(set_there)
+
+
+def explained() -> set[str]:
+    """Return the placeholders that the list of runbooks explains."""
+    text = sections(RUNBOOKS / "README.md")["Placeholders"]
+    rows = re.findall(r"^\| (`.+?) \|", text, re.MULTILINE)
+    replaced = {name for row in rows for name in re.findall(r"`([A-Z_]+)`", row)}
+    return replaced | {f"${name}" for name in re.findall(r"^([A-Z_]+)=.+ # .+$", text, re.MULTILINE)}
 
 
 def test_every_alert_has_a_page_and_every_page_an_alert() -> None:
@@ -124,6 +145,30 @@ def test_a_link_of_a_page_leads_somewhere(page: Path) -> None:
         if heading:
             titles = re.findall(r"^#+ (.+)$", (page.parent / link).read_text(), re.MULTILINE)
             assert heading in {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_introduces_its_placeholders_before_their_use_and_they_are_explained(page: Path) -> None:
+    text = page.read_text()
+    introduction = INTRODUCTION.search(text)
+    before, named, after = (
+        (text[: introduction.start()], introduction[1], text[introduction.end() :]) if introduction else (text, "", "")
+    )
+    used = placeholders(before + after)
+    assert used <= explained()
+    assert set(re.findall(r"`([^`]+)`", named)) == used
+    assert not introduction or not placeholders(before)
+
+
+def test_no_placeholder_is_explained_that_no_page_uses() -> None:
+    assert explained() <= set().union(*(placeholders(page.read_text()) for page in PAGES))
+
+
+@pytest.mark.parametrize("page", TOLD, ids=lambda page: page.stem)
+def test_a_command_of_a_page_is_one_for_any_shell(page: Path) -> None:
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", page.read_text(), re.MULTILINE | re.DOTALL):
+        assert "<<<" not in block, "a word as input is known to bash only"
+        subprocess.run(["/bin/sh", "-n"], input=block, text=True, check=True, timeout=10)
 
 
 def test_the_table_lists_every_alert_with_its_severities_in_the_order_of_the_rules() -> None:
