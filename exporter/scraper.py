@@ -9,6 +9,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 PROGRAM = "prometheus"
+END_SECONDS = 10.0
+"""How long an orderly end may take."""
 
 
 def is_here() -> bool:
@@ -28,7 +30,12 @@ async def running(log: Path, *command: str) -> AsyncIterator[asyncio.subprocess.
         finally:
             if process.returncode is None:
                 process.terminate()
-            await process.wait()
+            try:
+                async with asyncio.timeout(END_SECONDS):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
 
 
 @asynccontextmanager

@@ -16,6 +16,10 @@ from incidents.stage import NoPrometheus, Prometheus, stage
 from incidents.stories import INCIDENTS
 
 
+LEAST_SCRAPED = 0.95
+"""Of the scrapes; a machine may be busy for a moment, an exporter may not be away."""
+
+
 async def play(scene: Scene) -> float:
     """Play one incident; return when it was over."""
     await scene.passes(scene.incident.after)
@@ -71,7 +75,12 @@ async def play_one(scene: Scene, prometheus: Prometheus) -> bool:
 async def play_all(incidents: Sequence[Incident], scale: float, folder: Path) -> int:
     """Play incidents side by side; return how many of them went wrong."""
     async with stage(incidents, scale, folder) as (scenes, prometheus):
+        start = time.time()
         failed = sum(await asyncio.gather(*(play_one(scene, prometheus) for scene in scenes.values())))
+        [scraped] = await prometheus.query(f"avg_over_time(up[{round(time.time() - start)}s])")
+        if (part := float(scraped["value"][1])) < LEAST_SCRAPED:
+            print(f"FAILED the exporter answered only {part:.0%} of the scrapes")
+            failed += 1
     if "Traceback" in (log := (folder / "exporter.log").read_text()):
         print(log[log.index("Traceback") :][:3000])
         failed += 1
