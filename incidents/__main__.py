@@ -15,7 +15,6 @@ from incidents.judging import FAST_MINUTES, MARGIN, SCALE, Outcome, judge
 from incidents.stage import NoPrometheus, Prometheus, stage
 from incidents.stories import INCIDENTS
 
-
 LEAST_SCRAPED = 0.95
 """Of the scrapes; a machine may be busy for a moment, an exporter may not be away."""
 
