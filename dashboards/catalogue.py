@@ -1,7 +1,7 @@
 """What there is to show: each metric's labels, how often it is read, and which collector has to be on for it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cache
 
@@ -14,6 +14,7 @@ from exporter.durations import write_duration
 from exporter.metric import Metric
 
 SCRAPE = ("job", "instance")
+SLOWEST_SCRAPE = timedelta(minutes=1)
 TARGET = ("network", "role", "target")
 
 OWN = {metric.name: metric for metric in vars(own).values() if isinstance(metric, Metric)}
@@ -102,20 +103,24 @@ def reached(expression: str, seen: set[str]) -> Iterator[str]:
 def step(expression: str) -> str:
     """Return how often the values of an expression are read, by default: it need not be asked for more often.
 
-    What the exporter says of itself can change with the watch that runs most often.
+    What the exporter says of itself can change with the watch that runs most often. Grafana takes rates over four of
+    these steps, in which a Prometheus that scrapes each minute has to have two values.
     """
     asked = collectors(expression) or set(discover())
     shortest: timedelta = min(discover()[name].interval for name in asked)
-    return write_duration(shortest)
+    return write_duration(max(shortest, SLOWEST_SCRAPE) if "$__rate_interval" in expression else shortest)
 
 
-def nothing(expression: str) -> str:
-    """Return what to show where an expression has no value: what to switch on, or to load."""
-    missing = sorted(collectors(expression))
-    off = [name for name in missing if not discover()[name].is_on]
+def nothing(expressions: Sequence[str]) -> str:
+    """Return what to show where none of these expressions has a value: what to switch on, or to load."""
+    asked = [collectors(expression) for expression in expressions]
+    on = {name for name, collector in discover().items() if collector.is_on}
+    # What needs no collector that is off should have a value, and says what is missing.
+    missing = sorted(set().union(*([names for names in asked if names <= on] or asked)))
+    off = [name for name in missing if name not in on]
     if off:
         return f"No data: the collector {' or '.join(off)} is off until it is configured (docs/collectors/{off[0]}.md)"
-    if RECORDED_NAME.search(expression):
+    if any(RECORDED_NAME.search(expression) for expression in expressions):
         return "No data: load dashboards/rules.yaml into Prometheus, whose recording rules this shows"
     if missing:
         return f"No data: no target has the collector {' or '.join(missing)}, or it fails (see Canton / Exporter)"

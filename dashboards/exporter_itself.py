@@ -16,7 +16,7 @@ from dashboards.looks import (
     states,
 )
 from dashboards.panels import Column, Made, graph, grid, timeline
-from dashboards.queries import RATE, age, asked, least, more, most, of
+from dashboards.queries import RATE, age, asked, least, more, most, of, top
 from dashboards.screen import Screen, Section
 
 NODE = ("network", "target")
@@ -30,6 +30,8 @@ LATENCY = (
     f" / (sum by (network, target, route) (rate({of('canton_http_requests_total')}[{RATE}])) > 0)"
 )
 TAKES = f"{most('canton_collector_duration_seconds')} / {most('canton_collector_interval_seconds')}"
+SINCE_RUN = f"({age('canton_collector_last_run_timestamp_seconds')}) / {most('canton_collector_interval_seconds')}"
+INTERVALS = Look("none", decimals=1)
 SUCCESS = least("canton_collector_success")
 FAILURE = most("canton_collector_failure_info", by=WATCH)
 # Where a node does not have the operation, and says so, no success is no failure.
@@ -84,13 +86,13 @@ def failures() -> list[Made]:
             most("canton_collector_failure_info"),
             FAILS,
             height=9,
-            none="No question fails",
+            none="No question fails, or the exporter is not scraped",
         ),
         graph(
             "Part of runs that failed",
             "Which part of the runs of the last hour failed, for each question. 0% is normal, a few per cent are the "
-            "internet. A question at 100% tells nothing at all any more.",
-            most("canton:collector_failures:ratio1h"),
+            "internet. A question at 100% tells nothing at all any more. The twenty worst are shown.",
+            top(most("canton:collector_failures:ratio1h")),
             RATIO,
             height=9,
         ),
@@ -98,24 +100,21 @@ def failures() -> list[Made]:
             "Failures by reason",
             "How many runs failed in a second, by reason. Nothing is normal. Unreachable and timeout are the node or "
             "the way to it; unauthorized the token; limited means to ask less often; bug is worth a report.",
-            f"sum by (network, target, reason) ({rate_of('canton_collector_failures_total')})",
+            top(asked("canton_collector_failures_total", by=(*NODE, "reason"))),
             each_second("failures"),
             height=7,
-            none="No run has failed since the exporter started",
+            none="No run has failed since the exporter started, or the exporter is not scraped",
         ),
         graph(
-            "Runs",
-            "How many runs of each question ended in a second, well or not. It is one for each interval. A line that "
-            "falls to 0 is a question that hangs, or is no longer asked.",
-            f"sum by (network, target, collector) ({rate_of('canton_collector_runs_total')})",
-            each_second("runs"),
+            "Since the last run, in intervals",
+            "How long ago each question was last asked to the end, well or not, in relation to how often it is due. A "
+            "saw-tooth up to 1 is normal, or up to 2 where runs take long. A line that rises on and on is a question "
+            "that hangs, or is no longer asked. The twenty highest are shown.",
+            top(SINCE_RUN),
+            INTERVALS,
             height=7,
         ),
     ]
-
-
-def rate_of(name: str) -> str:
-    return f"rate({of(name)}[{RATE}])"
 
 
 def runs() -> list[Made]:
@@ -123,22 +122,23 @@ def runs() -> list[Made]:
         graph(
             "How long runs take, of their interval",
             "The time a run takes in relation to how often it is due. Far below 100% is normal. Above 100% runs come "
-            "late, as a count of contracts may; then ask less often, or raise the budget.",
-            TAKES,
+            "late, as a count of contracts may; then ask less often, or raise the budget. The twenty "
+            "longest are shown.",
+            top(TAKES),
             RATIO,
         ),
         graph(
             "Since the last success",
             "How long ago each question was last answered well. A saw-tooth of its interval is normal. A slope that "
-            "only rises is a question that fails, and its values have gone from the page.",
-            f"time() - {SUCCEEDED}",
+            "only rises is a question that fails, and its values have gone from the page. The twenty oldest are shown.",
+            top(f"time() - {SUCCEEDED}"),
             SECONDS,
         ),
         graph(
             "Skipped runs",
             "Runs that were due but did not start, because the one before had not ended. Nothing is normal. Many mean "
             "that the interval is too short for this node.",
-            more("canton_collector_runs_skipped_total"),
+            top(more("canton_collector_runs_skipped_total")),
             WORTH_A_LOOK,
             height=6,
             bars=True,
@@ -147,7 +147,7 @@ def runs() -> list[Made]:
             "Dropped samples",
             "Values that were left out, because a question had more series than it may show (max_series). Nothing is "
             "normal. Otherwise narrow its options, or raise the limit.",
-            more("canton_collector_samples_dropped_total"),
+            top(more("canton_collector_samples_dropped_total")),
             WORTH_A_LOOK,
             height=6,
             bars=True,
@@ -161,29 +161,29 @@ def requests() -> list[Made]:
             "Requests by answer",
             "How many requests the exporter makes of each node in a second, by the status of the answer: 200 is well, "
             "4xx and 5xx are not, a word says why no answer came. Some 404 are normal, where something is looked for "
-            "that is not there.",
-            asked("canton_http_requests_total", by=(*NODE, "code")),
+            "that is not there. The twenty most frequent are shown.",
+            top(asked("canton_http_requests_total", by=(*NODE, "code"))),
             Look("reqps"),
         ),
         graph(
             "Requests by operation",
             "The same by what was asked for (route). It shows which operation costs most. Bursts are normal where "
-            "contracts are counted.",
-            asked("canton_http_requests_total", by=(*ROUTE, "method")),
+            "contracts are counted. The twenty most frequent are shown.",
+            top(asked("canton_http_requests_total", by=(*ROUTE, "method"))),
             Look("reqps"),
         ),
         graph(
             "Mean time of an answer",
             "How long a node takes for an answer, by operation, in the last minutes. It is flat for a healthy node. A "
-            "rise of all operations is a node that is overloaded, or a slow way to it.",
-            LATENCY,
+            "rise of all operations is a node that is overloaded, or a slow way to it. The twenty slowest are shown.",
+            top(LATENCY),
             SECONDS,
         ),
         graph(
             "Mean time of an answer, 15 minutes",
             "The same over 15 minutes, as the recording rules keep it: smoother, and for longer. Compare today with "
             "last week. Worry when it doubles.",
-            most("canton:http_request_seconds:mean15m"),
+            top(most("canton:http_request_seconds:mean15m")),
             SECONDS,
         ),
     ]
@@ -195,7 +195,7 @@ def politeness() -> list[Made]:
             "Bytes of answers",
             "How much each node sends to the exporter in a second, by operation. Counts of contracts are the largest "
             "part. It matters where traffic between networks is paid for.",
-            asked("canton_http_response_bytes_total", by=ROUTE),
+            top(asked("canton_http_response_bytes_total", by=ROUTE)),
             BYTES_A_SECOND,
             width=8,
         ),

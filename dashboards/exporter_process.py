@@ -26,8 +26,8 @@ READ = states((1, "read", GREEN), (0, "refused", RED))
 
 EXPIRY = "canton_auth_token_expiry_timestamp_seconds"
 ISSUED = "canton_auth_token_issued_timestamp_seconds"
-# The same job may scrape other things, which have a process too.
-EXPORTERS = "and on (job, instance) " + most("canton_exporter_build_info", by=("job", "instance"))
+# The same job may scrape other things, which have a process too. One that is down was an exporter within the last day.
+EXPORTERS = f"and on (job, instance) max by (job, instance) (last_over_time({of('canton_exporter_build_info')}[1d]))"
 STARTED = f"max by (job, instance) ({of('process_start_time_seconds')}) * 1000 {EXPORTERS}"
 
 
@@ -97,9 +97,9 @@ def clocks() -> list[Made]:
 def exporters() -> Made:
     return grid(
         "Exporters",
-        "Each exporter that Prometheus scrapes: whether it can be scraped, its version, and whether the configuration "
-        "was read without a fault when it last changed. Refused means that it goes on with the old one; its log says "
-        "what is wrong.",
+        "Each exporter that Prometheus scrapes, or did within a day: whether it can be scraped, its version, and "
+        "whether the configuration was read without a fault when it last changed. Refused means that it goes on with "
+        "the old one; its log says what is wrong. All but the first of one that is down is unknown.",
         [
             Column("", most("canton_exporter_build_info")),
             Column("Scraped", f"min by (job, instance) ({of('up')}) {EXPORTERS}", UP),

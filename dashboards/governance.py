@@ -15,18 +15,21 @@ from dashboards.looks import (
     Look,
 )
 from dashboards.panels import Column, Made, graph, grid, number
-from dashboards.queries import least, left, moment, more, most, of
+from dashboards.queries import everywhere, least, left, moment, more, most, of
 from dashboards.screen import Screen, Section, annotation
 from dashboards.thresholds import THRESHOLDS, default
 
 NODE = ("network", "target")
 PACKAGE = ("network", "package", "version")
+BY = f"({', '.join(PACKAGE)})"
 COMING = Look("s", steps=((None, ORANGE), (default("upgradeWarning"), BLUE), (default("upgradeInfo"), GREEN)))
 
 VALUE = "canton_coin_rules_config_value"
-VALUES = most(VALUE, by=("network", "field"))
-CHANGED = f"{VALUES} and on (network, field) (max by (network, field) (changes({of(VALUE)}[$__range] @ end())) > 0)"
-CHOSEN = most(VALUE, 'field=~"$field"', by=("network", "field"))
+BY_FIELD = ("network", "field")
+VALUES = most(VALUE, by=BY_FIELD)
+CHANGES = f"max by (network, field) (changes({of(VALUE, by=BY_FIELD)}[$__range] @ end()))"
+CHANGED = f"{VALUES} and on (network, field) ({CHANGES} > 0)"
+CHOSEN = most(VALUE, 'field=~"$field"', by=BY_FIELD)
 
 IGNORED = f'package=~"splice-.+",package!~"{THRESHOLDS["packagesIgnored"].default}"'
 REQUIRED = most("canton_coin_rules_required_package_info", IGNORED, by=PACKAGE)
@@ -34,13 +37,13 @@ OURS = 'role="own"'
 VETTED = most("canton_ledger_vetted_package_info", OURS, by=(*NODE, "package", "version"))
 # A ledger that tells what it has vetted, if only nothing.
 LEDGERS = most("canton_ledger_vetted_packages", OURS, by=NODE)
-HAVE = (
-    f"(count by (network, package, version) ({VETTED} and on (network, package, version) {REQUIRED}) or 0 * {REQUIRED})"
-)
-LACK = f"{REQUIRED} * on (network) group_left () count by (network) ({LEDGERS}) - on (network, package, version) {HAVE}"
+# Of the network, whatever target is chosen: what its rules require, and how many of our participants have it.
+ALL_VETTED = everywhere(VETTED)
+HAVE = f"(count by {BY} ({ALL_VETTED} and on {BY} {REQUIRED}) or 0 * {REQUIRED})"
+LACK = f"{REQUIRED} * on (network) group_left () count by (network) ({everywhere(LEDGERS)}) - on {BY} {HAVE}"
 MISSING = (
     f"count by (network) ({REQUIRED}) - on (network) group_right () "
-    f"(count by (network, target) ({VETTED} and on (network, package, version) {REQUIRED}) or 0 * {LEDGERS})"
+    f"(count by (network, target) ({VETTED} and on {BY} {REQUIRED}) or 0 * {LEDGERS})"
 )
 
 EVERY_CHANGE = annotation(
@@ -88,7 +91,7 @@ def rules() -> list[Made]:
             moment("canton_coin_rules_scheduled_change_timestamp_seconds", by=("network",)),
             FROM_NOW,
             legend="{{network}}",
-            none="None is scheduled",
+            none="None is scheduled, or no target tells (collector coin_rules)",
         ),
         number(
             "Other rules shown",
@@ -136,7 +139,7 @@ def values() -> list[Made]:
             CHANGED,
             NUMBER,
             height=9,
-            none="No value of the rules changed within the time shown",
+            none="No value changed within the time shown, or no target tells (collector coin_rules)",
         ),
         graph(
             "Chosen values",
@@ -161,9 +164,8 @@ def packages() -> list[Made]:
     return [
         number(
             "Required packages that a ledger lacks",
-            "How many packages (programs that contracts are made of) the rules require and your participant has not "
-            "vetted (agreed to run). Normal is 0. From 1 on, transfers and rewards of its parties stop, now or as "
-            "soon as the others use the new version.",
+            "How many packages (programs of contracts) the rules require and your participant has not vetted (agreed "
+            "to run). Normal is 0. From 1 on, transfers and rewards of its parties stop, now or with the new version.",
             MISSING,
             BAD,
             width=8,
@@ -174,10 +176,7 @@ def packages() -> list[Made]:
             "Each package that the rules require, how many of your participants have vetted it (agreed to run it), "
             "and how many lack it. A red line is what to upload and vet. Packages for super validators only are left "
             "out.",
-            [
-                Column("Vetted by", HAVE, WHOLE),
-                Column("Lacked by", LACK, BAD),
-            ],
+            [Column("Vetted by", HAVE, WHOLE), Column("Lacked by", LACK, BAD)],
             width=16,
         ),
         grid(
@@ -208,7 +207,7 @@ def packages() -> list[Made]:
 
 
 def upgrades() -> list[Made]:
-    none = "No upgrade is announced"
+    none = "No upgrade is announced, or no target tells (collector synchronizer_upgrade)"
     return [
         number(
             "Upgrade in",

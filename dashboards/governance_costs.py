@@ -4,6 +4,10 @@ from dashboards.looks import BLUE, BYTES, BYTES_A_SECOND, COUNT, WHOLE, Look, fa
 from dashboards.panels import Made, graph, number
 from dashboards.queries import most, slope
 
+NO_RUNWAY = (
+    "No data: the collector traffic is off until it is configured (docs/collectors/traffic.md), has run for less than "
+    "an hour, no member uses any, or dashboards/rules.yaml is not loaded into Prometheus"
+)
 TRAFFIC = falls("decbytes", critical="trafficReserve")
 RUNWAY = falls("s", critical="trafficRunwayCritical", warning="trafficRunwayWarning")
 AMOUNT = Look("short", steps=((None, BLUE),), decimals=2)
@@ -79,10 +83,12 @@ def traffic() -> list[Made]:
         number(
             "Traffic lasts for",
             "How long the traffic left will last at the pace of the last hours. A day or more is normal where it is "
-            "bought automatically. Below two hours buy more now. A member that consumes none is not shown.",
+            "bought automatically. Below two hours buy more now. A member that consumes none is not shown, nor is any "
+            "in the first hour.",
             most("canton:traffic_runway_seconds"),
             RUNWAY,
             width=12,
+            none=NO_RUNWAY,
         ),
         graph(
             "Bought and consumed",

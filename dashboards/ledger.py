@@ -14,13 +14,18 @@ from dashboards.looks import (
     rises,
 )
 from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, least, more, most, pace, slope
+from dashboards.queries import age, least, more, most, pace, slope, top
 from dashboards.screen import Screen, Section
 
+QUIET = (
+    "On a quiet ledger it rises to half an hour and falls again; that is no lag. "
+    "It counts only while record times move."
+)
 NODE = ("network", "target")
 LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")
 FAR = rises("s", warning="ledgerFarBehindWarning", critical="ledgerFarBehindCritical")
 CONNECTED = Look("short", steps=((None, RED), (1, GREEN)), decimals=0)
+EVENTS = pace("canton_ledger_events_total")
 OFFSETS = Look("short", steps=((None, BLUE),))
 
 
@@ -43,7 +48,7 @@ def lag() -> list[Made]:
             "Lag",
             "How far a participant is behind the network, for each synchronizer (the service that orders "
             "transactions) that it is connected to. Up to 15 seconds is as exact as it can be measured and so is "
-            "normal. From the dashed lines on, it answers too late and transactions fail.",
+            f"normal. From the dashed lines on, it answers too late and transactions fail. {QUIET}",
             most("canton_ledger_lag_seconds"),
             LAG,
         ),
@@ -164,8 +169,8 @@ def contents() -> list[Made]:
             "Active contracts by template",
             "How many contracts of each template (a kind of contract) are active on the participant. What is normal "
             "is up to the apps. A template that only ever grows is not cleaned up after, which makes everything "
-            "slower.",
-            most("canton_ledger_contracts"),
+            "slower. The twenty largest are shown.",
+            top(most("canton_ledger_contracts")),
             COUNT,
             width=24,
         ),
@@ -192,9 +197,9 @@ def happenings() -> list[Made]:
         ),
         graph(
             "Events by template",
-            "The same for each template (a kind of contract), the ten busiest of them. It shows which app is busy. "
-            "One that suddenly leads by far may be in a loop.",
-            f"topk(10, sum by (network, target, template) ({pace('canton_ledger_events_total')}))",
+            "The same for each template (a kind of contract), the twenty busiest of them, each on the participant "
+            "where it is busiest. It shows which app is busy. One that suddenly leads by far may be in a loop.",
+            top(f"max by (network, template) (sum by (network, target, template) ({EVENTS}))"),
             each_second("events"),
         ),
         graph(
@@ -214,8 +219,8 @@ def outcomes() -> list[Made]:
             "Completed commands",
             "How many commands of a user came to an end in a second, by how: code 0 was accepted, any other is a gRPC "
             "status and was refused (5 not found, 9 a wrong state, 10 overtaken by another, 14 unavailable). Single "
-            "refusals are normal; worry where they are more than what is accepted.",
-            pace("canton_ledger_completions_total"),
+            "refusals are normal; worry where they are more than what is accepted. The twenty most frequent are shown.",
+            top(pace("canton_ledger_completions_total")),
             each_second("commands"),
         ),
         graph(
@@ -229,7 +234,7 @@ def outcomes() -> list[Made]:
             "Gaps in what was read",
             "How often the exporter missed updates: they were pruned before it read them, or the ledger was reset. "
             "Normal is never. After a gap the numbers above are too low for that time, and right again afterwards.",
-            more("canton_ledger_updates_gaps_total"),
+            top(more("canton_ledger_updates_gaps_total")),
             WORTH_A_LOOK,
             width=24,
             height=5,

@@ -53,7 +53,7 @@ def falls(unit: str, *, critical: str, warning: str | None = None) -> Look:
 
 UP = states((1, "up", GREEN), (0, "down", RED))
 READY = states((1, "ready", GREEN), (0, "not ready", ORANGE))
-US_OR_NETWORK = states((0, "healthy", GREEN), (1, "it is us", RED), (2, "the network", BLUE))
+US_OR_NETWORK = states((0, "healthy", GREEN), (1, "it is us", RED), (2, "the network", BLUE), (3, "unknown", GREY))
 ADVANCES = states((1, "goes on", GREEN), (0, "stands still", RED))
 STUCK = states((0, "moves", GREEN), (1, "stands still", RED))
 YES = states((1, "yes", GREEN), (0, "no", ORANGE))

@@ -1,10 +1,14 @@
 """The first dashboard an operator opens: is it us or the network, since when, what now."""
 
+from dataclasses import replace
+
+from dashboards.ledger import QUIET
 from dashboards.looks import (
     ADVANCES,
     BLUE,
     COUNT,
     FROM_NOW,
+    GREEN,
     ORANGE,
     READY,
     RED,
@@ -29,6 +33,8 @@ SCAN = rises("s", warning="scanBehindWarning", critical="scanBehindCritical")
 # The watchdog fires while all is well.
 OURS = 'alertname=~"Canton.*",alertname!="CantonWatchdog",network=~"$network|",target=~"$target|"'
 FIRING = f'ALERTS{{alertstate="firing",{OURS}}}'
+SEVERITIES = {"critical": RED, "warning": ORANGE, "info": BLUE}
+RULES_ARE_LOADED = f"count({of('canton:collector_supported')}) > 0"
 SINCE = (
     "min by (alertname, severity, network, target) "
     f"({FIRING} * ignoring (alertstate) ALERTS_FOR_STATE{{{OURS}}}) * 1000"
@@ -40,9 +46,19 @@ FAILING = (
     f"sum by (network, target) ({most('canton_collector_failure_info', by=(*NODE, 'collector'))})"
     f" or 0 * {most('canton_target_info', by=NODE)}"
 )
+US = most("canton:us_or_network")
+MINE = most("canton_target_info", 'kind=~"ledger|validator"', by=NODE)
+KNOWN_OR_NOT = f"{US} or 3 * {MINE}"
+# On a quiet ledger record times stand still for up to half an hour, which is no lag.
+MOVES = f"changes({of('canton_ledger_checkpoint_timestamp_seconds')}[5m]) > 0"
+MOVING_LAG = (
+    f"max by (network, target) ({of('canton_ledger_lag_seconds')} "
+    f"and on (job, instance, network, target, synchronizer) {MOVES})"
+)
 VERSION = f"max by (network, target, version) ({of('canton_ledger_info')} or {of('canton_scan_info')})"
 
-LOAD = "unknown: load dashboards/rules.yaml into Prometheus, whose recording rules say it"
+NO_NODE = "No participant or validator is watched by what is chosen, or the exporter is not scraped"
+NO_NETWORK = "unknown: no scan of the network is watched, or not for ten minutes yet, or rules.yaml is not loaded"
 
 
 def overview() -> Screen:
@@ -65,11 +81,12 @@ def now() -> list[Made]:
             "Us or the network",
             "For each of your participants and validators: whether it is well, in trouble of its own (us), or in "
             "trouble because the whole network stands still (the network). If it says us, look at the node; if it "
-            "says the network, there is nothing to mend here. Unknown means that nothing tells: no scan is watched.",
-            most("canton:us_or_network"),
+            "says the network, there is nothing to mend here. Unknown means that nothing tells. If all are unknown, "
+            "load dashboards/rules.yaml into Prometheus, or watch a scan.",
+            KNOWN_OR_NOT,
             US_OR_NETWORK,
             width=12,
-            none=LOAD,
+            none=NO_NODE,
         ),
         number(
             "The network goes on",
@@ -80,7 +97,7 @@ def now() -> list[Made]:
             ADVANCES,
             width=4,
             legend="{{network}}",
-            none=LOAD,
+            none=NO_NETWORK,
         ),
         number(
             "Newest round opened",
@@ -94,29 +111,38 @@ def now() -> list[Made]:
         ),
         number(
             "Alerts firing",
-            "How many alerts of the exporter's rules fire now, for what is chosen above. Normal is none; the table "
-            "below says which they are and what to do.",
-            f"count({FIRING}) or vector(0)",
-            WORTH_A_LOOK,
+            "How many alerts of the exporter's rules fire now, for what is chosen above, by severity: critical wakes "
+            "somebody, warning is for today, info only to be known. Normal is none; the table below says which they "
+            "are and what to do.",
+            [(firing(severity), severity) for severity in SEVERITIES],
+            COUNT,
             width=4,
-            legend="alerts",
+            looks={name: replace(COUNT, steps=((None, GREEN), (1, color))) for name, color in SEVERITIES.items()},
+            none="Load rules.yaml: no rule is evaluated",
         ),
     ]
+
+
+def firing(severity: str) -> str:
+    """Count the lines of the table of alerts; 0 only where rules are evaluated that would say otherwise."""
+    alerts = f'ALERTS{{alertstate="firing",severity="{severity}",{OURS}}}'
+    return f"count(count by (alertname, severity, network, target) ({alerts})) or 0 * ({RULES_ARE_LOADED})"
 
 
 def nodes() -> Made:
     return grid(
         "Nodes",
-        "Every node that is watched, a line each. Up and ready should be green; lag is how far a participant is "
-        "behind the network (under a minute is well), event age the same of a scan; failing questions are those that "
-        "the exporter asks and gets no good answer to (normal is 0). A cell that says unknown is not asked of this "
-        "kind of node, or was not answered.",
+        "Every node that is watched. Up and ready should be green. Lag is how far a participant is behind the network "
+        "(under a minute is well), told only while record times move; event age the same of a scan. Snapshot age is "
+        "of a scan's list of contracts, one each three hours; rules age since when the network's rules are in force, "
+        "only for information. Failing questions got no good answer (normal is 0). Unknown is not asked of this kind "
+        "of node, not answered, or the lag of a quiet ledger.",
         [
             Column("", most("canton_target_info", by=("network", "target", "role", "kind"))),
             Column("Up", least("canton_up"), UP),
             Column("Ready", least("canton_ready"), READY),
-            Column("Us or the network", most("canton:us_or_network"), US_OR_NETWORK),
-            Column("Lag", most("canton_ledger_lag_seconds", by=NODE), LAG),
+            Column("Us or the network", KNOWN_OR_NOT, US_OR_NETWORK),
+            Column("Lag", MOVING_LAG, LAG),
             Column("Event age", age("canton_scan_record_timestamp_seconds", by=NODE), SCAN),
             Column("Snapshot age", age("canton_acs_snapshot_timestamp_seconds"), SNAPSHOT),
             Column("Rules age", age("canton_coin_rules_created_timestamp_seconds"), Look("s")),
@@ -142,7 +168,7 @@ def alerts() -> Made:
         [Column("Since", SINCE, FROM_NOW)],
         height=7,
         links={"alertname": [("What to do", RUNBOOK)]},
-        colors={"severity": {"critical": RED, "warning": ORANGE, "info": BLUE}},
+        colors={"severity": SEVERITIES},
         none="No alert fires, or dashboards/rules.yaml is not loaded into Prometheus",
     )
 
@@ -152,10 +178,11 @@ def history() -> list[Made]:
         timeline(
             "Us or the network, over time",
             "The answer of above for every moment: green healthy, red us, blue the network. Where red or blue begins, "
-            "the trouble began. A gap means that it was unknown.",
-            most("canton:us_or_network"),
+            "the trouble began. Grey means that it was unknown. If all is grey, load dashboards/rules.yaml into "
+            "Prometheus, or watch a scan.",
+            KNOWN_OR_NOT,
             US_OR_NETWORK,
-            none=LOAD,
+            none=NO_NODE,
         ),
         timeline(
             "Up, over time",
@@ -172,7 +199,7 @@ def history() -> list[Made]:
             most("canton:network_advances"),
             ADVANCES,
             height=5,
-            none=LOAD,
+            none=NO_NETWORK,
         ),
     ]
 
@@ -182,7 +209,7 @@ def measures() -> list[Made]:
         graph(
             "Lag of participants",
             "How far each of your participants is behind the network, in time. Up to 15 seconds is as exact as it can "
-            "be measured, so that is normal. From a minute on, transactions begin to fail.",
+            f"be measured, so that is normal. From a minute on, transactions begin to fail. {QUIET}",
             most("canton_ledger_lag_seconds", by=NODE),
             LAG,
             height=5,

@@ -1,7 +1,7 @@
 """How a panel is made: the one place that knows what every stat, graph, timeline and table has in common."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TypeVar
@@ -39,13 +39,15 @@ class Column:
     look: Look | None = None
 
 
-def dress(panel: Some, title: str, text: str, expression: str, look: Look, *, size: tuple[int, int], none: str) -> Some:
+def dress(
+    panel: Some, title: str, text: str, expressions: Sequence[str], look: Look, *, size: tuple[int, int], none: str
+) -> Some:
     """Give a panel what each has. `none` is what to show instead of nothing, where nothing is good news."""
     width, height = size
     steps = build.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(look.thresholds())
     panel.title(title).description(text).datasource(SOURCE).span(width).height(height)
     panel.unit(look.unit).mappings(look.mappings(is_stat=isinstance(panel, stat.Panel))).thresholds(steps)
-    panel.no_value(none or catalogue.nothing(expression))
+    panel.no_value(none or catalogue.nothing(expressions))
     if look.decimals is not None:
         panel.decimals(look.decimals)
     return panel
@@ -67,17 +69,22 @@ def by_labels(expression: str) -> str:
 def number(
     title: str,
     text: str,
-    expression: str,
+    expressions: str | Sequence[tuple[str, str]],
     look: Look,
     *,
     width: int = 6,
     height: int = 5,
     legend: str = "",
     none: str = "",
+    looks: Mapping[str, Look] | None = None,
 ) -> stat.Panel:
-    """Make a panel of the newest values, large."""
-    panel = dress(stat.Panel(), title, text, expression, look, size=(width, height), none=none)
-    panel.targets([query(0, expression, legend).instant()])
+    """Make a panel of the newest values, large. `looks` says which legend has a look of its own."""
+    asked = [(expressions, legend)] if isinstance(expressions, str) else list(expressions)
+    panel = dress(stat.Panel(), title, text, [each for each, _ in asked], look, size=(width, height), none=none)
+    panel.targets([query(index, expression, name).instant() for index, (expression, name) in enumerate(asked)])
+    for name, own in (looks or {}).items():
+        steps = {"mode": "absolute", "steps": own.thresholds()}
+        panel.override_by_name(name, [model.DynamicConfigValue("thresholds", steps)])
     panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     panel.text_mode(options.BigValueTextMode.VALUE_AND_NAME).graph_mode(options.BigValueGraphMode.NONE)
     coloured = options.BigValueColorMode.BACKGROUND if look.words else options.BigValueColorMode.VALUE
@@ -98,8 +105,8 @@ def graph(
 ) -> timeseries.Panel:
     """Make a panel of values over time, of one expression or of several with their legends."""
     asked = [(expressions, "")] if isinstance(expressions, str) else list(expressions)
-    joined = " ".join(expression for expression, _ in asked)
-    panel = dress(timeseries.Panel(), title, text, joined, look, size=(width, height), none=none)
+    each = [expression for expression, _ in asked]
+    panel = dress(timeseries.Panel(), title, text, each, look, size=(width, height), none=none)
     panel.targets([query(index, expression, legend).range() for index, (expression, legend) in enumerate(asked)])
     panel.legend(legend_below())
     panel.tooltip(common.VizTooltipOptions().mode(options.TooltipDisplayMode.MULTI).sort(options.SortOrder.DESCENDING))
@@ -126,7 +133,7 @@ def timeline(
     none: str = "",
 ) -> statetimeline.Panel:
     """Make a panel of states over time."""
-    panel = dress(statetimeline.Panel(), title, text, expression, look, size=(width, height), none=none)
+    panel = dress(statetimeline.Panel(), title, text, [expression], look, size=(width, height), none=none)
     panel.targets([query(0, expression, legend).range()])
     panel.merge_values(True).show_value(options.VisibilityMode.AUTO).row_height(0.8).fill_opacity(80).line_width(0)
     panel.legend(legend_below().show_legend(False))
@@ -149,8 +156,8 @@ def grid(
 
     `links` says where a label's values lead to, as titles and addresses, and `colors` which of them has which colour.
     """
-    joined = " ".join(column.expression for column in columns)
-    panel = dress(table.Panel(), title, text, joined, Look("none"), size=(width, height), none=none)
+    asked = [column.expression for column in columns]
+    panel = dress(table.Panel(), title, text, asked, Look("none"), size=(width, height), none=none)
     panel.targets(
         [
             query(index, column.expression).instant().format(PromQueryFormat.TABLE)

@@ -14,8 +14,9 @@ from dashboards.looks import (
     rises,
 )
 from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, moment, most, of, slope
+from dashboards.queries import age, moment, most, of, top
 from dashboards.screen import Screen, Section
+from dashboards.thresholds import THRESHOLDS
 
 NODE = ("network", "target")
 SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritical")
@@ -26,8 +27,12 @@ COUNT_OLD = rises("s", warning="acsCountOld")
 SNAPSHOT_AGE = age("canton_acs_snapshot_timestamp_seconds")
 UNCOUNTED = f"{most('canton_acs_snapshot_timestamp_seconds')} - {most('canton_acs_counted_snapshot_timestamp_seconds')}"
 OLDEST = "canton_acs_oldest_contract_timestamp_seconds"
-CONTRACTS = of("canton:acs_contracts")
-WEEK = f"max by (network, target, template) (avg_over_time({CONTRACTS}[1d]) / (avg_over_time({CONTRACTS}[7d]) > 0))"
+# The scans of a network count the same contracts.
+TEMPLATE = ("network", "template")
+CONTRACTS = of("canton:acs_contracts", by=TEMPLATE)
+FLOOR = THRESHOLDS["acsGrowthFloor"].default
+WEEK = f"max by (network, template) ((avg_over_time({CONTRACTS}[1d]) > {FLOOR}) / avg_over_time({CONTRACTS}[7d]))"
+GROWN = f"max by (network, template) (delta({CONTRACTS}[6h]) / 21600)"
 
 
 def scan_and_contracts() -> Screen:
@@ -136,23 +141,26 @@ def contracts() -> list[Made]:
             "How many contracts of each template (a kind of contract, such as a coin) are active on the network, the "
             "twenty largest. Slow growth with use is normal. One that grows fast, with nothing to explain it, will "
             "make every node slower.",
-            f"topk(20, {most('canton_acs_contracts')})",
+            top(most("canton_acs_contracts", by=TEMPLATE)),
             COUNT,
             height=9,
         ),
         graph(
             "Last day to last week",
             "The average number of the last day in relation to that of the last week: 100% is no change. Above the "
-            "dashed line it grows unusually fast. It needs a week of data before it means anything.",
-            WEEK,
+            "dashed line it grows unusually fast. It needs a week of data before it means anything. Of the templates "
+            f"with more than {FLOOR} contracts the twenty that grow most are shown.",
+            top(WEEK),
             GROWTH,
             height=9,
+            none=f"No template has more than {FLOOR} contracts, or dashboards/rules.yaml is not loaded into Prometheus",
         ),
         graph(
             "Growth",
-            "How many contracts of a template came in a second, less those that ended; below 0 they become fewer. It "
-            "moves with each new snapshot, that is every three hours. Up and down around 0 is normal.",
-            slope("canton_acs_contracts"),
+            "How many contracts of a template came in a second, less those that ended, over six hours, the twenty "
+            "that change most. Below 0 they become fewer. It moves with each new snapshot, that is every three hours. "
+            "Up and down around 0 is normal.",
+            f"{GROWN} and {top(f'abs({GROWN})')}",
             each_second("contracts"),
         ),
         graph(
@@ -160,7 +168,7 @@ def contracts() -> list[Made]:
             "How old the oldest active contract of a template is, the twenty oldest. For lasting things, such as "
             "rules or coins, it simply grows. For work to be done, such as requests, it should stay low: what should "
             "consume them no longer does if it grows.",
-            f"topk(20, {age(OLDEST)})",
+            top(age(OLDEST, by=TEMPLATE)),
             SECONDS,
         ),
         grid(

@@ -36,6 +36,13 @@ RECORDING = {rule["record"]: rule["expr"] for group in RULES["groups"] for rule 
 ALERTS = {"ALERTS", "ALERTS_FOR_STATE"}
 """Prometheus's own: it has the labels of the alerts' expressions, so it follows no job and no instance."""
 
+OF_THE_NETWORK = {"canton_coin_rules_required_package_info"}
+"""Facts of a network that are shown for each scan too."""
+
+SLOWEST_SCRAPE = timedelta(minutes=1)
+EACH_THREE_HOURS = {"canton:acs_contracts"}
+"""Gauges that move with each new snapshot, whose growth over less than two of them is nothing and spikes."""
+
 NOT_SHOWN: dict[str, str] = {}
 """Metrics that are on no dashboard, and why."""
 
@@ -216,9 +223,48 @@ def test_every_selector_follows_the_variables(panel: dict[str, Any]) -> None:
             if name in ALERTS:
                 assert 'network=~"$network|",target=~"$target|"' in selector  # empty where it is of no node
                 continue
-            for variable in ("job", "instance", "network", "target"):
+            for variable in ("job", "instance", "network"):
                 is_asked = f'{variable}=~"${variable}"' in selector
                 assert is_asked == (variable in labels_of(name)), selector
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_a_fact_of_the_network_does_not_vanish_with_the_choice_of_another_target(panel: dict[str, Any]) -> None:
+    """Variables are kept between dashboards: a ledger that was chosen has none of the facts that a scan tells."""
+    for expression in expressions(panel):
+        for selector, around in summed(expression):
+            name = selector.partition("{")[0]
+            if name in ALERTS:
+                continue
+            of_network = ["network" in labels and "target" not in labels for labels in around]
+            if "target" not in labels_of(name) or name in OF_THE_NETWORK or of_network[-1:] == [True]:
+                assert "$target" not in selector
+            # What is counted of a network from each of its targets may follow the choice, or not.
+            elif not any(of_network):
+                assert 'target=~"$target"' in selector
+
+
+def summed(expression: str) -> list[tuple[str, list[set[str]]]]:
+    """Return each selector as it is written, and by what each aggregation around it sums up, from the outermost."""
+    written = iter(nodes_of_text(expression))
+    around: list[set[str]] = []
+    found: list[tuple[str, list[set[str]]]] = []
+
+    def enter(node: promql_parser.Expr) -> bool:
+        if isinstance(node, promql_parser.AggregateExpr) and node.modifier:
+            around.append(set(node.modifier.labels))
+        if isinstance(node, promql_parser.VectorSelector):
+            found.append((next(written), list(around)))
+            assert found[-1][0].startswith(f"{node.name}{{")
+        return True
+
+    def leave(node: promql_parser.Expr) -> bool:
+        if isinstance(node, promql_parser.AggregateExpr) and node.modifier:
+            around.pop()
+        return True
+
+    promql_parser.walk(parsed(expression), enter, leave)
+    return found
 
 
 def nodes_of_text(expression: str) -> list[str]:
@@ -272,10 +318,17 @@ def test_only_counters_have_a_rate_and_over_grafanas_own_interval(panel: dict[st
                 [inner] = call.args
                 assert inner.vector_selector.name.endswith("_total")
                 assert inner.range == RATE_INTERVAL
-            if call.func.name in ("delta", "idelta", "resets"):
+            if call.func.name == "delta":
+                [inner] = call.args
+                assert inner.vector_selector.name in EACH_THREE_HOURS
+                assert inner.range >= timedelta(hours=6)
+            if call.func.name in ("idelta", "resets"):
                 pytest.fail(f"{call.func.name} is of no use here")
             if call.func.name == "deriv":
-                assert not call.args[0].vector_selector.name.endswith("_total")
+                name = call.args[0].vector_selector.name
+                assert not name.endswith("_total")
+                assert COLLECTED[name].name == name
+                assert discover()[COLLECTOR[name]].interval < timedelta(minutes=15), "use delta of what is recorded"
 
 
 @pytest.mark.parametrize("panel", PANELS)
@@ -314,7 +367,11 @@ def collectors_of(expression: str, seen: frozenset[str] = frozenset()) -> set[st
 def test_nothing_is_asked_for_more_often_than_it_is_read(panel: dict[str, Any]) -> None:
     for target in panel["targets"]:
         asked = collectors_of(target["expr"]) or set(discover())
-        assert read_duration(target["interval"]) == min(discover()[name].interval for name in asked)
+        shortest = min(discover()[name].interval for name in asked)
+        if "$__rate_interval" in target["expr"]:
+            # It is four of these steps, in which a Prometheus that scrapes each minute has to have two values.
+            shortest = max(shortest, SLOWEST_SCRAPE)
+        assert read_duration(target["interval"]) == shortest
 
 
 @pytest.mark.parametrize("panel", PANELS)
@@ -336,6 +393,26 @@ def test_where_an_optional_collector_is_off_the_panel_says_which(panel: dict[str
     off = {name for name in set().union(*asked) if not discover()[name].is_on}
     if off and all(each & off for each in asked):
         assert any(name in panel["fieldConfig"]["defaults"]["noValue"] for name in off)
+    elif off:
+        # What is shown without it is missing for another reason.
+        assert not any(name in panel["fieldConfig"]["defaults"]["noValue"] for name in off)
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_where_nothing_is_good_news_it_is_said_that_it_may_be_no_news(panel: dict[str, Any]) -> None:
+    said = panel["fieldConfig"]["defaults"]["noValue"]
+    if re.match(r"(No|None|Nothing)\b(?! data)", said) and "over https" not in said and "has a token" not in said:
+        assert ", or " in said, "what nothing shows is either not there or not known"
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_fifty_targets_can_be_read(panel: dict[str, Any]) -> None:
+    if panel["type"] != "timeseries":
+        return
+    for target in panel["targets"]:
+        said = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+        if "template" in said or ("target" in said and said & {"collector", "route", "reason", "code"}):
+            assert "topk(20, " in target["expr"], "there is a line for each target and each of these"
 
 
 def test_every_metric_is_on_a_dashboard() -> None:
