@@ -11,8 +11,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from dashboards import rules
-from dashboards.screens import dashboards
+from dashboards.source import rules
+from dashboards.source.screens import dashboards
 from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter import own
 from exporter.collector import Collector

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from dashboards.rules import rules
+from dashboards.source.rules import rules
 from exporter import scraper
 from exporter.collector import Collector
 from exporter.collectors import discover

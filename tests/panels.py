@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dashboards.catalogue import names
+from dashboards.source.catalogue import names
 
 DASHBOARDS = Path(__file__).parent.parent / "dashboards"
 VARIABLES = ("job", "instance", "network", "target", "field")

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from aiohttp import web
 
-from dashboards.rules import ALERT, TEMPLATE
+from dashboards.source.rules import ALERT, TEMPLATE
 from incidents.incident import Incident
 from incidents.stories import INCIDENTS
 

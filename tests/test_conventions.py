@@ -17,7 +17,7 @@ METRICS = [
     *(value for value in vars(own).values() if isinstance(value, Metric)),
     *(metric for name in discover() for metric in metrics_of(name)),
 ]
-MODULES = sorted([*(ROOT / "exporter").rglob("*.py"), *(ROOT / "dashboards").glob("[a-z]*.py")])
+MODULES = sorted([*(ROOT / "exporter").rglob("*.py"), *(ROOT / "dashboards/source").glob("[a-z]*.py")])
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)

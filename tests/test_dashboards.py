@@ -10,8 +10,8 @@ import pytest
 import yaml
 from prometheus_client import REGISTRY
 
-from dashboards.catalogue import RECORDED, names
-from dashboards.thresholds import THRESHOLDS
+from dashboards.source.catalogue import RECORDED, names
+from dashboards.source.thresholds import THRESHOLDS
 from exporter import own
 from exporter.collectors import discover, metrics_of
 from exporter.durations import read_duration

@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 import yaml
 
-from dashboards.rules import rules
+from dashboards.source.rules import rules
 from exporter.collectors import discover, metrics_of
 from tests.panels import questions
 from tests.promql import selectors

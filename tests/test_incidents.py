@@ -3,8 +3,8 @@
 import pytest
 import yaml
 
-from dashboards.rules import rules
-from dashboards.thresholds import OFF_BY_DEFAULT
+from dashboards.source.rules import rules
+from dashboards.source.thresholds import OFF_BY_DEFAULT
 from exporter.durations import read_duration
 from incidents.incident import Alert, Incident
 from incidents.judging import FAST_MINUTES, Outcome, judge

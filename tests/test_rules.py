@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from dashboards import rules
-from dashboards.thresholds import OFF_BY_DEFAULT, THRESHOLDS, Unit
+from dashboards.source import rules
+from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS, Unit
 from exporter import own
 from exporter.collectors import discover, metrics_of
 from exporter.metric import Metric

@@ -9,8 +9,8 @@ import promql_parser
 import pytest
 import yaml
 
-from dashboards.rules import TEMPLATE, TOKEN, rules
-from dashboards.thresholds import OFF_BY_DEFAULT, THRESHOLDS
+from dashboards.source.rules import TEMPLATE, TOKEN, rules
+from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
 from exporter import own
 from exporter.collectors import discover, metrics_of
 from exporter.metric import Metric

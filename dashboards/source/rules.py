@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from dashboards.thresholds import OFF_BY_DEFAULT, THRESHOLDS, Unit
+from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS, Unit
 
 TEMPLATE = Path(__file__).parent / "rules.template.yaml"
-NOTICE = "# Generated from rules.template.yaml by `make docs`; change it there.\n"
+NOTICE = "# Generated from source/rules.template.yaml by `make docs`; change it there.\n"
 
 ALERT = re.compile(r"^ +- alert: (\w+)$", re.MULTILINE)
 TOKEN = re.compile(r"@(\w+)@")

@@ -1,6 +1,6 @@
 """The participant's ledger: does it keep up, what is in it, what happens on it."""
 
-from dashboards.looks import (
+from dashboards.source.looks import (
     BLUE,
     COUNT,
     GREEN,
@@ -13,9 +13,9 @@ from dashboards.looks import (
     each_second,
     rises,
 )
-from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, least, more, most, pace, slope, top
-from dashboards.screen import Screen, Section
+from dashboards.source.panels import Column, Made, graph, grid, number, timeline
+from dashboards.source.queries import age, least, more, most, pace, slope, top
+from dashboards.source.screen import Screen, Section
 
 QUIET = (
     "On a quiet ledger it rises to half an hour and falls again; that is no lag. "

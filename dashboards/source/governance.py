@@ -1,7 +1,7 @@
 """The network's rules and what follows from them: packages, upgrades, rewards and traffic."""
 
-from dashboards.governance_costs import rewards, traffic, weights
-from dashboards.looks import (
+from dashboards.source.governance_costs import rewards, traffic, weights
+from dashboards.source.looks import (
     BAD,
     BLUE,
     COUNT,
@@ -14,10 +14,10 @@ from dashboards.looks import (
     WORTH_A_LOOK,
     Look,
 )
-from dashboards.panels import Column, Made, graph, grid, number
-from dashboards.queries import everywhere, least, left, moment, more, most, of
-from dashboards.screen import Screen, Section, annotation
-from dashboards.thresholds import THRESHOLDS, default
+from dashboards.source.panels import Column, Made, graph, grid, number
+from dashboards.source.queries import everywhere, least, left, moment, more, most, of
+from dashboards.source.screen import Screen, Section, annotation
+from dashboards.source.thresholds import THRESHOLDS, default
 
 NODE = ("network", "target")
 PACKAGE = ("network", "package", "version")

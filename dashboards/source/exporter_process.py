@@ -1,6 +1,6 @@
 """What the exporter needs and is, for its dashboard: tokens, certificates, clocks, and its process."""
 
-from dashboards.looks import (
+from dashboards.source.looks import (
     BYTES,
     DATE,
     FROM_NOW,
@@ -15,9 +15,9 @@ from dashboards.looks import (
     falls,
     states,
 )
-from dashboards.panels import Column, Made, graph, grid, number
-from dashboards.queries import RATE, least, left, moment, most, of
-from dashboards.thresholds import default
+from dashboards.source.panels import Column, Made, graph, grid, number
+from dashboards.source.queries import RATE, least, left, moment, most, of
+from dashboards.source.thresholds import default
 
 CERTIFICATE = falls("s", critical="certificateCritical", warning="certificateWarning")
 TOKEN = falls("s", critical="tokenCritical", warning="tokenWarning")

@@ -1,7 +1,7 @@
 """The exporter itself: whether its questions are answered, what it asks of the nodes, and what it needs."""
 
-from dashboards.exporter_process import clocks, exporters, process, tokens, trust
-from dashboards.looks import (
+from dashboards.source.exporter_process import clocks, exporters, process, tokens, trust
+from dashboards.source.looks import (
     BYTES_A_SECOND,
     GREEN,
     GREY,
@@ -15,9 +15,9 @@ from dashboards.looks import (
     each_second,
     states,
 )
-from dashboards.panels import Column, Made, graph, grid, timeline
-from dashboards.queries import RATE, age, asked, least, more, most, of, top
-from dashboards.screen import Screen, Section
+from dashboards.source.panels import Column, Made, graph, grid, timeline
+from dashboards.source.queries import RATE, age, asked, least, more, most, of, top
+from dashboards.source.screen import Screen, Section
 
 NODE = ("network", "target")
 WATCH = ("network", "target", "collector")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from dashboards.ledger import QUIET
-from dashboards.looks import (
+from dashboards.source.ledger import QUIET
+from dashboards.source.looks import (
     ADVANCES,
     BLUE,
     COUNT,
@@ -18,10 +18,10 @@ from dashboards.looks import (
     Look,
     rises,
 )
-from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, least, most, of
-from dashboards.screen import Screen, Section
-from dashboards.thresholds import THRESHOLDS
+from dashboards.source.panels import Column, Made, graph, grid, number, timeline
+from dashboards.source.queries import age, least, most, of
+from dashboards.source.screen import Screen, Section
+from dashboards.source.thresholds import THRESHOLDS
 
 NODE = ("network", "target")
 LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from dashboards.grafana import model
-from dashboards.thresholds import default
+from dashboards.source.grafana import model
+from dashboards.source.thresholds import default
 
 GREEN, ORANGE, RED, BLUE, GREY = "green", "orange", "red", "blue", "#8e8e8e"
 Steps = tuple[tuple[float | None, str], ...]

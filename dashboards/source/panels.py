@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import TypeVar
 
-from dashboards import catalogue
-from dashboards.grafana import (
+from dashboards.source import catalogue
+from dashboards.source.grafana import (
     PromQueryFormat,
     build,
     common,
@@ -19,7 +19,7 @@ from dashboards.grafana import (
     table,
     timeseries,
 )
-from dashboards.looks import BLUE, Look
+from dashboards.source.looks import BLUE, Look
 
 SOURCE = options.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GROUPED = re.compile(r"\bby \(([^)]*)\)")

@@ -1,9 +1,9 @@
 """Transfers under way, and names that end."""
 
-from dashboards.looks import COUNT, DATE, SECONDS, WORTH_A_LOOK, YES, falls, rises
-from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, left, moment, more, most
-from dashboards.screen import Screen, Section
+from dashboards.source.looks import COUNT, DATE, SECONDS, WORTH_A_LOOK, YES, falls, rises
+from dashboards.source.panels import Column, Made, graph, grid, number, timeline
+from dashboards.source.queries import age, left, moment, more, most
+from dashboards.source.screen import Screen, Section
 
 STUCK = rises("s", warning="transferStuckWarning", critical="transferStuckCritical")
 NAME_LEFT = falls("s", critical="ansEntryCritical", warning="ansEntryWarning")

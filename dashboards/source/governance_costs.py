@@ -1,8 +1,8 @@
 """What the network pays and charges, for the dashboard of its governance: rewards and traffic."""
 
-from dashboards.looks import BLUE, BYTES, BYTES_A_SECOND, COUNT, WHOLE, Look, falls
-from dashboards.panels import Made, graph, number
-from dashboards.queries import most, slope
+from dashboards.source.looks import BLUE, BYTES, BYTES_A_SECOND, COUNT, WHOLE, Look, falls
+from dashboards.source.panels import Made, graph, number
+from dashboards.source.queries import most, slope
 
 NO_RUNWAY = (
     "No data: the collector traffic is off until it is configured (docs/collectors/traffic.md), has run for less than "

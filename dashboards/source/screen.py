@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dashboards.grafana import JSONEncoder, build, model
-from dashboards.panels import SOURCE, Made
+from dashboards.source.grafana import JSONEncoder, build, model
+from dashboards.source.panels import SOURCE, Made
 
 TAG = "canton"
 EVERYTHING = ".+"

@@ -7,7 +7,7 @@ from functools import cache
 
 import yaml
 
-from dashboards.rules import rules
+from dashboards.source.rules import rules
 from exporter import own
 from exporter.collectors import discover, metrics_of
 from exporter.durations import write_duration

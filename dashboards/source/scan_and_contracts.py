@@ -1,6 +1,6 @@
 """Scans: how far they are, the contracts they count, rounds and the price of the coin."""
 
-from dashboards.looks import (
+from dashboards.source.looks import (
     COUNT,
     DATE,
     FACT,
@@ -13,10 +13,10 @@ from dashboards.looks import (
     each_second,
     rises,
 )
-from dashboards.panels import Column, Made, graph, grid, number, timeline
-from dashboards.queries import age, moment, most, of, top
-from dashboards.screen import Screen, Section
-from dashboards.thresholds import THRESHOLDS
+from dashboards.source.panels import Column, Made, graph, grid, number, timeline
+from dashboards.source.queries import age, moment, most, of, top
+from dashboards.source.screen import Screen, Section
+from dashboards.source.thresholds import THRESHOLDS
 
 NODE = ("network", "target")
 SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritical")

@@ -1,11 +1,11 @@
 """The dashboards: a file each."""
 
-from dashboards.exporter_itself import exporter_itself
-from dashboards.governance import governance
-from dashboards.ledger import ledger
-from dashboards.overview import overview
-from dashboards.scan_and_contracts import scan_and_contracts
-from dashboards.transfers_and_names import transfers_and_names
+from dashboards.source.exporter_itself import exporter_itself
+from dashboards.source.governance import governance
+from dashboards.source.ledger import ledger
+from dashboards.source.overview import overview
+from dashboards.source.scan_and_contracts import scan_and_contracts
+from dashboards.source.transfers_and_names import transfers_and_names
 
 SCREENS = (overview, ledger, scan_and_contracts, governance, transfers_and_names, exporter_itself)
 

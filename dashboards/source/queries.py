@@ -4,7 +4,7 @@ Two exporters that watch the same node give the same series twice, which an aggr
 one again.
 """
 
-from dashboards import catalogue
+from dashboards.source import catalogue
 
 RATE = "$__rate_interval"
 VARIABLES = ("job", "instance", "network", "target")
