@@ -17,9 +17,9 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from benchmarks.counting import counting
 from exporter.budget import Budgets
-from exporter.cli import raise_file_limit
 from exporter.clock import Clock
 from exporter.collectors import discover
+from exporter.commands import raise_file_limit
 from exporter.configuration import check
 from exporter.exposition import Format, Lines, Pages, write_page
 from exporter.fleet import Fleet

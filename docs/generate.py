@@ -19,7 +19,8 @@ from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
 from exporter.configuration import Document
 from exporter.durations import write_duration
-from exporter.flags import FLAGS, PORT, variable
+from exporter.flag_values import PORT
+from exporter.flags import FLAGS, variable
 from exporter.metric import Metric
 from exporter.schema import Configured, target_models
 from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Schedule, Target

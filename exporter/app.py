@@ -21,7 +21,8 @@ from exporter.collectors import discover
 from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Lines, Pages, read_registry
-from exporter.flags import Address, Flags
+from exporter.flag_values import Address
+from exporter.flags import Flags
 from exporter.fleet import Fleet
 from exporter.web.access import Access
 from exporter.web.control import Control

@@ -10,12 +10,10 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from exporter.errors import WrongConfiguration
 from exporter.faults import Fault, Place, validate
+from exporter.places import DEFAULT_FILE, PREFIX
 from exporter.schema import Askable, Configured, target_models
 from exporter.settings import Budget, Kind, TargetName, Text
-from exporter.sources import PREFIX, Tree, at, holds, merge, nearest, printable, read_environment, read_file
-
-DEFAULT_FILE = Path("exporter.yaml")
-"""What is read if nothing is named; where the environment names targets, it need not be there."""
+from exporter.sources import Tree, at, holds, merge, nearest, printable, read_environment, read_file
 
 
 class Document(BaseSettings):

@@ -2,9 +2,6 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated
-
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 UNITS = {"y": 365 * 86400.0, "w": 7 * 86400.0, "d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 DURATION = "".join(rf"(?:(?P<{unit}>[0-9]{{1,18}}){unit})?" for unit in UNITS)
@@ -29,11 +26,3 @@ def write_duration(duration: timedelta) -> str:
         count, left = divmod(left, round(UNITS[unit] * 1000))
         text += f"{count}{unit}" if count else ""
     return text
-
-
-Duration = Annotated[
-    timedelta,
-    BeforeValidator(read_duration),
-    PlainSerializer(write_duration),
-    WithJsonSchema({"type": "string", "pattern": f"^(?=.){re.sub(r'[?]P<[a-z]+>', '', DURATION)}$"}),
-]

@@ -7,8 +7,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field, create_model
 
-from exporter.durations import Duration
-from exporter.settings import Kind, Schedule, Strict, Target
+from exporter.settings import Duration, Kind, Schedule, Strict, Target
 
 NO_SOURCE = {"use_attribute_docstrings": False}
 """A model made here has no source to read descriptions from; looking for it takes a third of the time."""

@@ -9,14 +9,17 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
     SecretStr,
+    WithJsonSchema,
     model_validator,
 )
 from yarl import URL
 
-from exporter.durations import Duration
+from exporter.durations import DURATION, read_duration, write_duration
 
 
 class Strict(BaseModel):
@@ -29,6 +32,14 @@ class Strict(BaseModel):
         coerce_numbers_to_str=True,
         use_attribute_docstrings=True,
     )
+
+
+Duration = Annotated[
+    timedelta,
+    BeforeValidator(read_duration),
+    PlainSerializer(write_duration),
+    WithJsonSchema({"type": "string", "pattern": f"^(?=.){re.sub(r'[?]P<[a-z]+>', '', DURATION)}$"}),
+]
 
 
 class Kind(StrEnum):

@@ -13,8 +13,8 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 
 from exporter.errors import WrongConfiguration
+from exporter.places import PREFIX
 
-PREFIX = "CANTON_EXPORTER_"
 # What Kubernetes sets in every pod beside a Service called canton-exporter, or canton-exporter-something.
 INJECTED = re.compile(
     r"(PORT|SERVICE_).*|([A-Z0-9]+_)+(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)"

@@ -14,7 +14,8 @@ import aiohttp
 import pytest
 
 from exporter import __version__
-from exporter.cli import main, taken_labels
+from exporter.cli import main
+from exporter.commands import taken_labels
 from tests.nodes import TestNode
 
 COMMAND = Path(sys.executable).with_name("canton-exporter")

@@ -9,8 +9,9 @@ import pytest
 from pydantic import Field, SecretStr
 
 from exporter.collectors import discover
-from exporter.configuration import DEFAULT_FILE, Settings, load
+from exporter.configuration import Settings, load
 from exporter.errors import WrongConfiguration
+from exporter.places import DEFAULT_FILE
 from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Strict
 from exporter.sources import holds, merge, nearest
 

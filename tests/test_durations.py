@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from exporter.durations import Duration, read_duration, write_duration
+from exporter.durations import read_duration, write_duration
+from exporter.settings import Duration
 
 NONE = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
 

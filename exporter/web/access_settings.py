@@ -15,10 +15,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
-from exporter.durations import Duration
 from exporter.errors import WrongConfiguration
 from exporter.faults import Fault, validate
-from exporter.settings import Strict, named
+from exporter.settings import Duration, Strict, named
 from exporter.sources import Tree
 
 VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}

@@ -1,0 +1,138 @@
+"""What the command does once its flags are read: check the settings, ask one target, or serve."""
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from exporter import own
+from exporter.app import App
+from exporter.auth import FromFile, make_auth
+from exporter.collectors import discover, metrics_of
+from exporter.configuration import Settings, load
+from exporter.demo import demo
+from exporter.errors import WrongConfiguration
+from exporter.flags import VARIABLES, Flags
+from exporter.log import set_up
+from exporter.metric import Metric
+from exporter.probe import probe
+from exporter.settings import Target
+from exporter.web.access import Access
+
+END_SECONDS = 4.5
+"""How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
+
+
+def run(flags: Flags) -> int:
+    """Do what the flags say and return the exit status: 0, or 1 with a sentence on standard error."""
+    raise_file_limit()
+    set_up(flags.log_level, flags.log_format)
+    try:
+        return obey(flags)
+    except WrongConfiguration as error:
+        print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # who reads what a probe prints has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def obey(flags: Flags) -> int:
+    """Do what the flags say. Raises WrongConfiguration."""
+    if flags.command == "demo":
+        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags))
+    settings, access = read(flags)
+    if flags.config_check:
+        watches = sum(len(target.schedules) for target in settings.targets.values())
+        for name, target in settings.targets.items():
+            warn(name, target)
+        print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
+        return 0
+    if flags.target is not None:
+        return asyncio.run(probe(settings, flags.target, flags.collector))
+    return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
+
+
+def warn(name: str, target: Target) -> None:
+    """Say what cannot be had now and may be there when the exporter runs."""
+    auth = make_auth(target.auth)
+    if target.auth.type != "none" and auth.at_hand() is None and isinstance(auth, FromFile):
+        print(f"canton-exporter: warning: target {name}: {auth.path} holds no token that can be read", file=sys.stderr)
+
+
+def read(flags: Flags) -> tuple[Settings, Access]:
+    """Return what both files say. Raises WrongConfiguration with the faults of both."""
+    faults: list[str] = []
+    settings = access = None
+    try:
+        access = Access.load(flags.web_config_file)
+    except WrongConfiguration as error:
+        faults += error.faults
+    try:
+        settings = read_settings(flags)
+    except WrongConfiguration as error:
+        faults += error.faults
+    if settings is None or access is None:
+        raise WrongConfiguration(faults)
+    return settings, access
+
+
+def read_settings(flags: Flags) -> Settings:
+    return load(flags.config_file, discover(), taken_labels(), VARIABLES)
+
+
+def taken_labels() -> set[str]:
+    """Return the label names that the exporter's own series have."""
+    metrics = [value for value in vars(own).values() if isinstance(value, Metric)]
+    for name in discover():
+        metrics += metrics_of(name)
+    return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
+
+
+async def serve(settings: Settings, access: Access, flags: Flags, read: Callable[[], Settings]) -> int:
+    """Run the exporter until it is told to end; SIGHUP has it `read` its settings again."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, end, stop)
+    app = App(settings, access, flags, read)
+    reloads: set[asyncio.Task[None]] = set()
+
+    def reload() -> None:
+        task = asyncio.create_task(reload_quietly(app))
+        reloads.add(task)  # or it could be collected while it runs
+        task.add_done_callback(reloads.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
+    await app.run(stop)
+    return 0
+
+
+async def reload_quietly(app: App) -> None:
+    with suppress(WrongConfiguration):  # the app has logged it, and nobody waits for an answer
+        await app.reload()
+
+
+async def serve_demo(access: Access, flags: Flags) -> int:
+    address = flags.web_listen_address[0]
+    async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
+        return await serve(settings, access, flags, lambda: settings)
+
+
+def raise_file_limit() -> None:
+    """Allow as many open files as the machine lets us have: with 1 024 a few hundred nodes would look dead."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # not every system lets us have what it calls the most
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def end(stop: asyncio.Event) -> None:
+    """End in good order; if that takes too long, end all the same."""
+    stop.set()
+    watchdog = threading.Timer(END_SECONDS, os._exit, [0])
+    watchdog.daemon = True
+    watchdog.start()
