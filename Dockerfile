@@ -14,4 +14,6 @@ FROM python:${PYTHON}-slim
 COPY --from=build /opt/canton-exporter /opt/canton-exporter
 USER 65532:65532
 EXPOSE 10066
+# As a process of its own it knows the environment, and no flag given to the exporter.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=10s CMD ["/opt/canton-exporter/bin/canton-exporter", "health"]
 ENTRYPOINT ["/opt/canton-exporter/bin/canton-exporter"]

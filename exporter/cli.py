@@ -4,13 +4,16 @@ import sys
 from collections.abc import Sequence
 
 from exporter.flags import read_flags
+from exporter.health import health
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0, or 1 with a sentence on standard error."""
     flags = read_flags(sys.argv[1:] if arguments is None else arguments)
     try:
-        from exporter.commands import run  # noqa: PLC0415 - half a second that --help and wrong flags are spared
+        if flags.command == "health":
+            return health(flags)
+        from exporter.commands import run  # noqa: PLC0415 - half a second that a check of health is spared
 
         return run(flags)
     except KeyboardInterrupt:  # of a probe: what serves takes the signal for its orderly end

@@ -127,8 +127,9 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=["demo", "probe"],
-        help="demo: run on a simulated network, without any settings; probe: ask one target now and print what it said",
+        choices=["demo", "probe", "health"],
+        help="demo: run on a simulated network, without any settings; probe: ask one target now and print what it "
+        "said; health: ask the exporter that runs with the same flags whether it lives",
     )
     parser.add_argument("target", nargs="?", help="of probe: which of the configured targets")
     parser.add_argument("--collector", metavar="NAME", help="of probe: only this question, however long it takes")

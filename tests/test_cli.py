@@ -243,6 +243,25 @@ async def test_ends_in_good_order_when_told_to(start: Start, told: signal.Signal
     assert all(line.startswith("ts=") for line in command.said.splitlines())
 
 
+async def test_tells_by_a_process_of_its_own_whether_it_lives(
+    start: Start, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_WEB__LISTEN_ADDRESS", f"127.0.0.1:{port}")
+
+    async def health() -> tuple[int | None, bytes]:
+        process = await asyncio.create_subprocess_exec(COMMAND, "health", stderr=asyncio.subprocess.PIPE)
+        _, err = await process.communicate()
+        return process.returncode, err
+
+    command = await start(watching(), "--log.level=debug")
+    await command.until_healthy()
+    assert await health() == (0, b"")
+    assert await command.end(signal.SIGTERM) == 0
+    status, said = await health()
+    assert (status, len(said.splitlines())) == (1, 1)
+    assert "Traceback" not in command.said
+
+
 async def test_ends_while_a_node_hangs_and_a_scraper_does(start: Start, node: TestNode) -> None:
     node.silent = True
     command = await start(watching(node.url))

@@ -1,7 +1,7 @@
 """Who may ask the exporter: TLS, users and limits, as the web configuration file of every Prometheus exporter says.
 
 As with the toolkit, no path is exempt: /-/healthy and /-/ready want the password and the certificate too. A Kubernetes
-probe brings a password in `httpHeaders`; where every client needs a certificate, only a `tcpSocket` probe gets through.
+probe brings a password in `httpHeaders`, or runs `canton-exporter health`, which needs no certificate either.
 """
 
 import asyncio
