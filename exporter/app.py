@@ -24,6 +24,7 @@ from exporter.exposition import Lines, Pages, read_registry
 from exporter.flag_values import Address
 from exporter.flags import Flags
 from exporter.fleet import Fleet
+from exporter.shards import Shard
 from exporter.web.access import Access
 from exporter.web.control import Control
 from exporter.web.landing import Landing
@@ -43,7 +44,9 @@ NAME_LOOKUPS = 64
 class App:
     """One exporter, from its settings to its end."""
 
-    def __init__(self, settings: Settings, access: Access, flags: Flags, read: Callable[[], Settings]) -> None:
+    def __init__(
+        self, settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]
+    ) -> None:
         """Take settings that are checked already, and `read`, which reads them anew or raises WrongConfiguration."""
         self._settings = settings
         self._read = read
@@ -52,7 +55,7 @@ class App:
         self._access = access
         self._flags = flags
         self._clock = Clock()
-        self._fleet = Fleet(discover(), Budgets(), self._clock)
+        self._fleet = Fleet(discover(), Budgets(), self._clock, shard)
         self._read_at = self._clock.now()
         self._revision = revision()
         self._registry = CollectorRegistry()
@@ -115,6 +118,8 @@ class App:
             own.BUILD_INFO.sample(
                 1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
             ),
+            own.SHARD.sample(self._fleet.shard.number),
+            own.SHARDS.sample(self._fleet.shard.total),
             own.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
             own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
             *read_registry(self._registry),

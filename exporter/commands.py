@@ -21,6 +21,7 @@ from exporter.log import set_up
 from exporter.metric import Metric
 from exporter.probe import probe
 from exporter.settings import Target
+from exporter.shards import Shard, choose
 from exporter.web.access import Access
 
 END_SECONDS = 4.5
@@ -44,17 +45,28 @@ def run(flags: Flags) -> int:
 def obey(flags: Flags) -> int:
     """Do what the flags say. Raises WrongConfiguration."""
     if flags.command == "demo":
-        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags))
+        shard = choose(flags.shard, flags.total_shards)
+        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags, shard))
     settings, access = read(flags)
+    if flags.target is not None and not flags.config_check:  # which a person asks, whoever watches it
+        return asyncio.run(probe(settings, flags.target, flags.collector))
+    shard = choose(flags.shard, flags.total_shards)
     if flags.config_check:
-        watches = sum(len(target.schedules) for target in settings.targets.values())
         for name, target in settings.targets.items():
             warn(name, target)
-        print(f"{flags.config_file}: fine; targets: {len(settings.targets)}, watches: {watches}")
+        print(f"{flags.config_file}: fine; {count(settings, shard)}")
         return 0
-    if flags.target is not None:
-        return asyncio.run(probe(settings, flags.target, flags.collector))
-    return asyncio.run(serve(settings, access, flags, lambda: read_settings(flags)))
+    return asyncio.run(serve(settings, access, flags, shard, lambda: read_settings(flags)))
+
+
+def count(settings: Settings, shard: Shard) -> str:
+    """Say how many targets and watches there are, and of more shards than one how many this one has."""
+    here = {name: target for name, target in settings.targets.items() if shard.has(name)}
+    parts = [("", settings.targets), *([(f"in {shard} ", here)] if shard.total > 1 else [])]
+    return "; ".join(
+        f"{where}targets: {len(targets)}, watches: {sum(len(target.schedules) for target in targets.values())}"
+        for where, targets in parts
+    )
 
 
 def warn(name: str, target: Target) -> None:
@@ -93,13 +105,13 @@ def taken_labels() -> set[str]:
     return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
 
 
-async def serve(settings: Settings, access: Access, flags: Flags, read: Callable[[], Settings]) -> int:
+async def serve(settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> int:
     """Run the exporter until it is told to end; SIGHUP has it `read` its settings again."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    app = App(settings, access, flags, read)
+    app = App(settings, access, flags, shard, read)
     reloads: set[asyncio.Task[None]] = set()
 
     def reload() -> None:
@@ -117,10 +129,10 @@ async def reload_quietly(app: App) -> None:
         await app.reload()
 
 
-async def serve_demo(access: Access, flags: Flags) -> int:
+async def serve_demo(access: Access, flags: Flags, shard: Shard) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
-        return await serve(settings, access, flags, lambda: settings)
+        return await serve(settings, access, flags, shard, lambda: settings)
 
 
 def raise_file_limit() -> None:

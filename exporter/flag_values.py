@@ -9,6 +9,8 @@ from urllib.parse import SplitResult, urlsplit
 from exporter.durations import read_duration
 
 PORT = 10066
+MOST_SHARDS = 1000
+"""Each draws a lot for each target: a number that slipped by some digits would take hours to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,20 @@ def read_count(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,8}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
     return int(text)
+
+
+def read_shard(text: str) -> int:
+    """Read a shard's number, or a name that ends in it, as the pods of a StatefulSet have: `canton-exporter-2`."""
+    match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*-)?(?P<number>0|[1-9][0-9]{0,8})", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, and no name that ends in -NUMBER")
+    return int(match["number"])
+
+
+def read_total(text: str) -> int:
+    if (total := read_count(text)) > MOST_SHARDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than {MOST_SHARDS} shards")
+    return total
 
 
 def read_path(text: str) -> str:

@@ -17,7 +17,9 @@ from exporter.flag_values import (
     read_count,
     read_offset,
     read_path,
+    read_shard,
     read_telemetry_path,
+    read_total,
     read_url,
 )
 from exporter.places import DEFAULT_FILE, PREFIX
@@ -25,6 +27,17 @@ from exporter.places import DEFAULT_FILE, PREFIX
 FLAGS: Mapping[str, dict[str, Any]] = {
     "config.file": {"type": Path, "default": DEFAULT_FILE, "metavar": "FILE", "help": "the settings"},
     "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
+    "shard": {
+        "type": read_shard,
+        "metavar": "NUMBER",
+        "help": "which shard to watch: a number from 0, or a name that ends in -NUMBER, as a StatefulSet's pods have",
+    },
+    "total-shards": {
+        "type": read_total,
+        "default": 1,
+        "metavar": "N",
+        "help": "how many exporters share the targets, each watching its own part",
+    },
     "web.listen-address": {
         "type": read_address,
         "action": "append",
@@ -90,6 +103,8 @@ class Flags:
     collector: str | None
     config_file: Path
     config_check: bool
+    shard: int | None
+    total_shards: int
     web_listen_address: Sequence[Address]
     web_config_file: Path | None
     web_telemetry_path: str

@@ -19,6 +19,8 @@ from exporter.configuration import Settings
 from exporter.connection import Connection
 from exporter.exposition import Lines
 from exporter.runner import Watch
+from exporter.schema import Configured
+from exporter.shards import Shard
 from exporter.standing import Standing
 from exporter.tally import Tally
 from exporter.telling import Progress, tell
@@ -40,12 +42,17 @@ class Block(NamedTuple):
 
 
 class Fleet:
-    """All watches, by target and collector."""
+    """All watches, by target and collector, of the targets that are this shard's."""
 
-    def __init__(self, collectors: Mapping[str, Collector[Any]], budgets: Budgets, clock: Clock) -> None:
+    def __init__(
+        self, collectors: Mapping[str, Collector[Any]], budgets: Budgets, clock: Clock, shard: Shard | None = None
+    ) -> None:
         self._collectors = collectors
         self._budgets = budgets
         self._clock = clock
+        self.shard = shard or Shard()
+        self.configured: Mapping[str, Configured] = {}
+        """Every target, those of other shards too."""
         self.connections: dict[str, Connection] = {}
         """By target."""
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -61,7 +68,7 @@ class Fleet:
         self._clock_watch: asyncio.TimerHandle | None = None
 
     def start(self, settings: Settings) -> None:
-        """Open every target and schedule every watch."""
+        """Open every target of the shard and schedule every watch."""
         self._adopt(settings)
         self.scheduler.start()
         self._watch_clock(self._wall_less_monotonic())
@@ -79,6 +86,8 @@ class Fleet:
         kept: dict[str, Connection] = {}
         ended: list[asyncio.Task[None]] = []
         for name, configured in settings.targets.items():
+            if not self.shard.has(name):
+                continue
             before = self.connections.get(name)
             if before and (before.target, before.allowed) == (configured.target, settings.budget):
                 kept[name] = before
@@ -87,7 +96,7 @@ class Fleet:
         gone = [connection for connection in self.connections.values() if connection not in kept.values()]
         for connection in gone:
             ended += [task for standing in connection.standings.values() for task in self._end(standing)]
-        self.connections = kept
+        self.connections, self.configured = kept, settings.targets
         for name, connection in kept.items():
             ended += self._adopt_watches(connection, name, settings)
         self._unanswered &= {standing.watch.key for standing in self.standings()}

@@ -5,6 +5,8 @@ from exporter.metric import Metric
 BUILD_INFO = Metric(
     "canton_exporter_build_info", "The exporter's version, always 1.", ("version", "revision", "pythonversion")
 )
+SHARD = Metric("canton_exporter_shard", "Which shard of the targets this exporter watches, from 0.")
+SHARDS = Metric("canton_exporter_shards", "How many shards the targets are split into, as this exporter was told.")
 RELOAD_SUCCESSFUL = Metric(
     "canton_exporter_config_last_reload_successful",
     "1 if the configuration was last read without a fault, 0 after a refused reload.",

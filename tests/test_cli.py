@@ -156,6 +156,41 @@ async def test_a_check_of_good_settings_says_one_line_and_does_nothing_else(star
     assert (command.process.returncode, err) == (0, b"")
 
 
+def three() -> str:
+    targets = [f"{name}: {{kind: ledger, url: 'http://127.0.0.1:9'}}" for name in ("a", "my-participant", "sv-1")]
+    return f"targets: {{{', '.join(targets)}}}"
+
+
+@pytest.mark.parametrize(("shard", "has"), [("canton-exporter-0", 1), ("1", 1), ("2", 1)])
+def test_a_check_says_how_many_targets_a_shard_has(run: Callable[..., Said], shard: str, has: int) -> None:
+    status, out, err = run(three(), "--config.check", f"--shard={shard}", "--total-shards=3")
+    assert (status, err) == (0, "")
+    expected = (
+        rf"exporter\.yaml: fine; targets: 3, watches: \d+; in shard {shard[-1]} of 3 targets: {has}, watches: \d+\n"
+    )
+    assert re.fullmatch(expected, out)
+
+
+@pytest.mark.parametrize("arguments", [["--config.check"], [], ["demo"]])
+def test_a_shard_that_there_is_not_is_told_in_one_sentence(run: Callable[..., Said], arguments: list[str]) -> None:
+    said = "canton-exporter: --shard is 3 and --total-shards 3: shards are numbered from 0 to 2\n"
+    assert run(three(), "--shard=pod-3", "--total-shards=3", *arguments) == (1, "", said)
+
+
+def test_a_person_may_ask_a_target_whoever_watches_it(run: Callable[..., Said]) -> None:
+    for shard in ("0", "1", "3"):
+        status, out, _ = run(three(), "probe", "sv-1", "--collector=health", f"--shard={shard}", "--total-shards=3")
+        assert (status, out.count("canton_up{")) == (0, 1)
+
+
+def test_a_fault_of_any_target_is_a_fault_of_every_shard(run: Callable[..., Said]) -> None:
+    text = three().replace("my-participant: {kind: ledger", "my-participant: {kind: lodger")
+    for number in range(3):
+        status, out, err = run(text, "--config.check", f"--shard={number}", "--total-shards=3")
+        assert (status, out) == (1, "")
+        assert "targets.my-participant.kind: must be one of" in err
+
+
 @pytest.mark.parametrize("arguments", [["--config.check"], []])
 def test_wrong_settings_are_told_on_standard_error_all_at_once(run: Callable[..., Said], arguments: list[str]) -> None:
     status, out, err = run("targets: {a: {kind: scan, url: node, rol: own}}", *arguments)
@@ -293,6 +328,23 @@ async def test_a_node_forges_no_line_and_learns_no_secret_into_one(
     for line in command.said.split("\n")[:-1]:
         assert line.isprintable()
         assert json.loads(line)["msg"] != "forged" if style == "json" else line.startswith("ts=20")
+
+
+# One of several
+
+
+async def test_a_shard_watches_its_part_and_says_which_it_is(start: Start, port: int) -> None:
+    text = three()  # of which shard 2 of 3 has one
+    address = f"--web.listen-address=127.0.0.1:{port}"
+    command = await start(text, address, "--shard=canton-exporter-2", "--total-shards=3")
+    await command.until_healthy()
+    async with aiohttp.ClientSession() as session, session.get(f"{command.url}/metrics") as answer:
+        page = (await answer.text()).splitlines()
+    assert "canton_exporter_shard 2.0" in page
+    assert "canton_exporter_shards 3.0" in page
+    [info] = [line for line in page if line.startswith("canton_target_info{")]
+    assert 'target="my-participant"' in info
+    assert await command.end(signal.SIGTERM) == 0
 
 
 # What is read again while it runs

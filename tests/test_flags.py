@@ -28,6 +28,7 @@ def test_nothing_has_to_be_said() -> None:
     assert (flags.web_telemetry_path, flags.web_max_requests) == ("/metrics", 40)
     assert (flags.web_external_url, flags.web_route_prefix) == (None, None)
     assert flags.web_disable_exporter_metrics is False
+    assert (flags.shard, flags.total_shards) == (None, 1)
     assert (flags.log_level, flags.log_format) == ("info", "logfmt")
     assert (flags.prefix, flags.external_url) == ("", "")
 
@@ -96,6 +97,29 @@ def test_a_count_is_a_number_above_zero(capsys: pytest.CaptureFixture[str], text
     assert refusal(capsys, f"--web.max-requests={text}") == (
         f"argument --web.max-requests: {text!r} is no number above zero"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("0", 0), ("12", 12), ("canton-exporter-2", 2), ("a-10", 10), ("my.pod_3-7-0", 0), ("1-2", 2)],
+)
+def test_a_shard_is_a_number_or_the_name_of_a_pod_that_ends_in_one(text: str, number: int) -> None:
+    assert read_flags([f"--shard={text}"]).shard == number
+
+
+@pytest.mark.parametrize(
+    "text", ["", "-1", "-", "a-", "a", "a2", "a-02", "01", "1.5", "a-b", "²", "a b-1", "a--x", "1\n"]
+)
+def test_what_names_no_shard_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert refusal(capsys, f"--shard={text}") == (
+        f"argument --shard: {text!r} is no number from 0 on, and no name that ends in -NUMBER"
+    )
+
+
+def test_there_are_a_thousand_shards_at_most(capsys: pytest.CaptureFixture[str]) -> None:
+    assert read_flags(["--total-shards=1000"]).total_shards == 1000
+    assert refusal(capsys, "--total-shards=1001") == "argument --total-shards: '1001' is more than 1000 shards"
+    assert refusal(capsys, "--total-shards=0") == "argument --total-shards: '0' is no number above zero"
 
 
 @pytest.mark.parametrize(
@@ -193,6 +217,8 @@ def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
         ("config.file", "CANTON_EXPORTER_CONFIG__FILE"),
         ("web.listen-address", "CANTON_EXPORTER_WEB__LISTEN_ADDRESS"),
         ("web.config.file", "CANTON_EXPORTER_WEB__CONFIG__FILE"),
+        ("shard", "CANTON_EXPORTER_SHARD"),
+        ("total-shards", "CANTON_EXPORTER_TOTAL_SHARDS"),
     ],
 )
 def test_each_flag_has_a_variable(flag: str, name: str) -> None:
@@ -214,6 +240,8 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
         "WEB__DISABLE_EXPORTER_METRICS": "1",
         "LOG__LEVEL": "error",
         "LOG__FORMAT": "json",
+        "SHARD": "canton-exporter-2",
+        "TOTAL_SHARDS": "3",
     }.items():
         monkeypatch.setenv(PREFIX + name, text)
     flags = read_flags(["--log.level=debug", "--config.file=a.yaml"])
@@ -222,6 +250,7 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
     assert (flags.web_config_file, flags.web_telemetry_path) == (Path("web.yaml"), "/m")
     assert (flags.web_max_requests, flags.web_disable_exporter_metrics) == (3, True)
     assert (flags.external_url, flags.prefix) == ("/canton", "/p")
+    assert (flags.shard, flags.total_shards) == (2, 3)
     assert (flags.log_level, flags.log_format) == ("debug", "json")
 
 
@@ -252,6 +281,7 @@ def test_lower_case_names_count_for_flags_as_they_do_for_settings(monkeypatch: p
         ("LOG__LEVEL", "", "choose from debug, info, warning, error"),
         ("LOG__FORMAT", "xml", "choose from logfmt, json"),
         ("WEB__MAX_REQUESTS", "0", "'0' is no number above zero"),
+        ("SHARD", "pod", "'pod' is no number from 0 on, and no name that ends in -NUMBER"),
         ("WEB__TELEMETRY_PATH", "a b", "'a b' is no path of a URL"),
         (
             "WEB__LISTEN_ADDRESS",

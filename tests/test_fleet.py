@@ -18,6 +18,7 @@ from exporter.fleet import Fleet
 from exporter.metric import Metric
 from exporter.runner import Outcome
 from exporter.settings import Kind, Strict
+from exporter.shards import Shard, shard_of
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
 
@@ -59,11 +60,17 @@ async def start() -> AsyncIterator[Start]:
     """Return a function that starts a fleet; it is stopped in the end."""
     started: list[Fleet] = []
 
-    def start(targets: dict[str, Any], *collectors: Collector[Any], clock: Clock | None = None, **top: Any) -> Fleet:
+    def start(
+        targets: dict[str, Any],
+        *collectors: Collector[Any],
+        clock: Clock | None = None,
+        shard: Shard | None = None,
+        **top: Any,
+    ) -> Fleet:
         questions = {collector.name: collector for collector in collectors} or discover()
         settings, faults = check({"targets": targets, **top}, questions)
         assert settings is not None, faults
-        fleet = Fleet(questions, Budgets(), clock or Clock())
+        fleet = Fleet(questions, Budgets(), clock or Clock(), shard)
         fleet.start(settings)
         started.append(fleet)
         return fleet
@@ -383,3 +390,39 @@ async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
     await asyncio.wait_for(job.func(*job.args), 1)
     assert job.args[0].standings["hang"].last is None
+
+
+# Several exporters that share the targets
+
+MANY = [f"participant-{index}" for index in range(12)]
+
+
+async def test_each_shard_watches_its_own_targets_and_together_they_watch_all(start: Start) -> None:
+    fleets = [start({name: ledger() for name in MANY}, beat, shard=Shard(number, 3)) for number in range(3)]
+    for number, fleet in enumerate(fleets):
+        assert list(fleet.connections) == [name for name in MANY if shard_of(name, 3) == number]
+        assert {job.id for job in fleet.scheduler.get_jobs()} == {f"{name}/beat" for name in fleet.connections}
+        assert list(fleet.configured) == MANY
+    assert sorted(name for fleet in fleets for name in fleet.connections) == sorted(MANY)
+
+
+async def test_a_reload_gives_a_shard_its_part_of_what_is_new_and_leaves_the_rest_alone(start: Start) -> None:
+    fleet = start({name: ledger() for name in MANY[:6]}, beat, shard=Shard(1, 3))
+    before = dict(fleet.connections)
+    await fleet.apply(settings_of({name: ledger() for name in MANY}, beat))
+    assert list(fleet.connections) == [name for name in MANY if shard_of(name, 3) == 1]
+    assert before
+    assert all(fleet.connections[name] is connection for name, connection in before.items())
+    await fleet.apply(settings_of({name: ledger() for name in MANY if name not in before}, beat))
+    assert not before.keys() & fleet.connections.keys()
+
+
+async def test_a_shard_without_targets_has_ended_its_first_round(start: Start) -> None:
+    number = 1 - shard_of("a", 2)
+    fleet = start({"a": ledger()}, beat, shard=Shard(number, 2))
+    assert fleet.first_round.is_set()
+    assert fleet.connections == {}
+    assert page(fleet) == []
+    name = next(name for name in MANY if shard_of(name, 2) == number)
+    await fleet.apply(settings_of({"a": ledger(), name: ledger()}, beat))
+    await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))

@@ -1,6 +1,7 @@
 """What the exporter needs and is, for its dashboard: tokens, certificates, clocks, and its process."""
 
 from dashboards.source.looks import (
+    BAD,
     BYTES,
     DATE,
     FROM_NOW,
@@ -28,6 +29,10 @@ EXPIRY = "canton_auth_token_expiry_timestamp_seconds"
 ISSUED = "canton_auth_token_issued_timestamp_seconds"
 # The same job may scrape other things, which have a process too. One that is down was an exporter within the last day.
 EXPORTERS = f"and on (job, instance) max by (job, instance) (last_over_time({of('canton_exporter_build_info')}[1d]))"
+MISSING = (
+    f"max by (job) ({of('canton_exporter_shards')})"
+    f' - count by (job) (count_values by (job) ("shard", {of("canton_exporter_shard")}))'
+)
 STARTED = f"max by (job, instance) ({of('process_start_time_seconds')}) * 1000 {EXPORTERS}"
 
 
@@ -99,13 +104,16 @@ def exporters() -> Made:
         "Exporters",
         "Each exporter that Prometheus scrapes, or did within a day: whether it can be scraped, its version, and "
         "whether the configuration was read without a fault when it last changed. Refused means that it goes on with "
-        "the old one; its log says what is wrong. All but the first of one that is down is unknown.",
+        "the old one; its log says what is wrong. Shards are numbered from 0; 0 of 1 watches everything. All but the "
+        "first of one that is down is unknown.",
         [
             Column("", most("canton_exporter_build_info")),
             Column("Scraped", f"min by (job, instance) ({of('up')}) {EXPORTERS}", UP),
             Column("Configuration", least("canton_exporter_config_last_reload_successful"), READ),
             Column("Configured", moment("canton_exporter_config_last_reload_success_timestamp_seconds"), FROM_NOW),
             Column("Started", STARTED, FROM_NOW),
+            Column("Shard", most("canton_exporter_shard"), WHOLE),
+            Column("Of", most("canton_exporter_shards"), WHOLE),
             Column("Targets", f"count by (job, instance) ({of('canton_target_info')})", WHOLE),
         ],
         height=5,
@@ -115,13 +123,21 @@ def exporters() -> Made:
 def process() -> list[Made]:
     none = "No data: does the exporter run with --web.disable-exporter-metrics?"
     return [
+        number(
+            "Shards nobody watches",
+            "How many shards of the targets no exporter of the job says it has, so that their targets are watched by "
+            "nobody. 0 is normal, with all instances chosen. Otherwise an exporter is down, is not scraped, or was "
+            "told another number of shards.",
+            MISSING,
+            BAD,
+        ),
         graph(
             "Memory",
             "The memory that the exporter's process takes. It levels off after the first counts of contracts. A rise "
             "that goes on for days is worth a report.",
             f"max by (job, instance) ({of('process_resident_memory_bytes')}) {EXPORTERS}",
             BYTES,
-            width=8,
+            width=6,
             none=none,
         ),
         graph(
@@ -130,7 +146,7 @@ def process() -> list[Made]:
             "counted. 100% for long means that answers wait, and ages look larger than they are.",
             f"max by (job, instance) (rate({of('process_cpu_seconds_total')}[{RATE}])) {EXPORTERS}",
             RATIO,
-            width=8,
+            width=6,
             none=none,
         ),
         graph(
@@ -139,7 +155,7 @@ def process() -> list[Made]:
             "it can make no new connection; raise the process's limit.",
             f"max by (job, instance) ({of('process_open_fds')} / {of('process_max_fds')}) {EXPORTERS}",
             RATIO,
-            width=8,
+            width=6,
             none=none,
         ),
     ]

@@ -33,7 +33,7 @@ td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} 
 .failed, .down {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
 @media (max-width: 45rem) {{ table {{ display: block; overflow-x: auto; table-layout: auto; white-space: nowrap; }} }}
 </style></head><body>
-<h1>canton-exporter</h1><p class="quiet">version {version} &middot; {summary}</p>
+<h1>canton-exporter</h1><p class="quiet">version {version} &middot; {part}{summary}</p>
 <nav><a href="{prefix}{metrics}">Metrics</a>
 <a href="{prefix}/config">Configuration</a>
 <a href="{prefix}/-/healthy">Healthy</a> <a href="{prefix}/-/ready">Ready</a></nav>
@@ -60,9 +60,13 @@ class Landing:
     async def answer(self, request: web.Request) -> web.Response:
         standings = list(self.fleet.standings())
         states = Counter(standing.last.outcome.value if standing.last else "waiting" for standing in standings)
+        shard = self.fleet.shard
+        part = f"{shard}: {len(self.fleet.connections)} of {len(self.fleet.configured)} targets &middot; "
+        counts = ", ".join(f"{count} {state}" for state, count in states.items())
         text = PAGE.format(
             version=escape(__version__),
-            summary=f"{len(standings)} watches: " + ", ".join(f"{count} {state}" for state, count in states.items()),
+            part=part if shard.total > 1 else "",
+            summary=f"{len(standings)} watches{': ' if counts else ''}{counts}",
             prefix=escape(self.prefix),
             metrics=escape(self.telemetry_path),
             targets="".join(self._targets()),

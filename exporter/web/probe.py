@@ -13,6 +13,7 @@ from exporter.exposition import Lines, write_page
 from exporter.fleet import Fleet
 from exporter.metric import Metric
 from exporter.runner import Outcome, Run
+from exporter.shards import shard_of
 from exporter.standing import Standing
 from exporter.telling import describe
 from exporter.web.negotiation import choose_format
@@ -51,8 +52,7 @@ class Probe:
             raise web.HTTPBadRequest(text="name a configured target: /probe?target=NAME\n")
         connection = self.fleet.connections.get(name)
         if connection is None:
-            there = ", ".join(sorted(self.fleet.connections))
-            raise web.HTTPNotFound(text=f"there is no target {name[:100]}; there are {there}\n")
+            raise web.HTTPNotFound(text=f"{self._elsewhere(name)}\n")
         if collector is None:
             cheap = [each for each in connection.standings.values() if each.watch.schedule.timeout <= limit]
             if not cheap:  # a probe that asked nothing must not look like a success
@@ -63,6 +63,13 @@ class Probe:
             there = ", ".join(sorted(connection.standings))
             raise web.HTTPNotFound(text=f"{name} has no collector {collector[:100]}; it has {there}\n")
         return connection, [connection.standings[collector]]
+
+    def _elsewhere(self, name: str) -> str:
+        """Say of a target that is not watched here who watches it, or that there is none."""
+        if name not in self.fleet.configured:
+            return f"there is no target {name[:100]}; there are {', '.join(sorted(self.fleet.configured))}"
+        here = self.fleet.shard
+        return f"{name} is watched by shard {shard_of(name, here.total)}, and this is {here}; ask that one"
 
 
 def read_limit(request: web.Request, offset: timedelta) -> timedelta:

@@ -27,14 +27,15 @@ class Selection(NamedTuple):
 
 
 def read_selection(request: web.Request, fleet: Fleet) -> Selection:
-    """Return what the query asks for. Raises HTTPBadRequest for a name that is not there, or both ways at once."""
+    """Return what the query asks for. Raises HTTPBadRequest for a name that is not there, or both ways at once.
+
+    A scrape's query is the same for every exporter that shares the targets: what another shard has is no mistake.
+    """
     asked = {key: tuple(sorted(set(request.query.getall(key, ())))) for key in ("collect[]", "exclude[]", "target[]")}
-    standings = list(fleet.standings())
-    known = {
-        "collect[]": {standing.watch.collector.name for standing in standings},
-        "target[]": set(fleet.connections),
-    }
-    known["exclude[]"] = known["collect[]"]
+    if not any(asked.values()):
+        return Selection()
+    collectors = {name for target in fleet.configured.values() for name in target.schedules}
+    known = {"collect[]": collectors, "exclude[]": collectors, "target[]": set(fleet.configured)}
     for key, names in asked.items():
         if unknown := [name for name in names if name not in known[key]]:
             there = ", ".join(sorted(known[key]))

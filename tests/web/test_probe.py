@@ -7,7 +7,7 @@ import pytest
 
 from tests.collectors import test_health, test_ledger_offsets
 from tests.nodes import TestNode
-from tests.web.test_site import Open, open_site  # noqa: F401 - a fixture
+from tests.web.test_site import HAS_THE_PARTICIPANT, HAS_THE_SCAN, Open, open_site  # noqa: F401 - a fixture
 
 TEN = {"X-Prometheus-Scrape-Timeout-Seconds": "11"}
 
@@ -135,3 +135,18 @@ async def test_a_scrape_too_short_for_any_collector_is_no_success(open_site: Ope
         400,
         "no collector of scan is sure to end within 1.5 s; raise scrape_timeout, or name one: &collector=NAME\n",
     )
+
+
+async def test_a_target_of_another_shard_is_not_here_and_it_is_said_who_has_it(
+    open_site: Open,  # noqa: F811
+    node: TestNode,
+) -> None:
+    client = await open_site(shard=HAS_THE_SCAN)
+    said = "participant is watched by shard 1, and this is shard 0 of 2; ask that one\n"
+    assert await ask(client, "target=participant") == (404, said)
+    said = "there is no target participants; there are participant, scan\n"
+    assert await ask(client, "target=participants") == (404, said)
+    test_health.answer_well(node)
+    client = await open_site(shard=HAS_THE_PARTICIPANT)
+    status, page = await ask(client, "target=participant&collector=health")
+    assert (status, series(page)["probe_success"]) == (200, 1)

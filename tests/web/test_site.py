@@ -18,6 +18,7 @@ from exporter.configuration import check
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, Lines, Pages
 from exporter.fleet import Fleet
+from exporter.shards import Shard
 from exporter.web.control import Control
 from exporter.web.landing import Landing
 from exporter.web.negotiation import choose_format, takes_gzip
@@ -74,13 +75,14 @@ def test_a_page_is_packed_only_for_who_can_unpack_it(accept: str, takes: bool) -
 
 
 Open = Callable[..., Any]
+HAS_THE_PARTICIPANT, HAS_THE_SCAN = Shard(1, 2), Shard(0, 2)
 COLLECTORS = {name: discover()[name] for name in ("feature_support", "health", "ledger_offsets")}
 
 
 @pytest.fixture
 async def open_site(node: TestNode) -> AsyncIterator[Open]:
-    """Return a function that serves a site with two targets, and gives a client of it."""
-    fleet = Fleet(COLLECTORS, Budgets(), Clock())
+    """Return a function that serves a site with two targets, or a shard's part of them, and gives a client of it."""
+    fleets: list[Fleet] = []
     pages = Pages(Clock())
     clients: list[TestClient[Any, Any]] = []
 
@@ -90,7 +92,11 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
 
     wrong: list[str] = []
 
-    async def open_site(prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics") -> Any:
+    async def open_site(
+        prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics", shard: Shard | None = None
+    ) -> Any:
+        fleet = Fleet(COLLECTORS, Budgets(), Clock(), shard)
+        fleets.append(fleet)
         secret_url = node.url.replace("//", "//user:hunter2@")
         targets = {
             "participant": {
@@ -125,7 +131,8 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
     yield open_site
     for client in clients:
         await client.close()
-    await fleet.stop()
+    for fleet in fleets:
+        await fleet.stop()
     pages.close()
 
 
@@ -193,6 +200,45 @@ async def test_a_part_that_is_not_there_is_a_bad_request(open_site: Open, query:
     answer = await client.get(f"/metrics?{query}")
     assert (answer.status, await answer.text()) == (400, sentence)
     assert answer.headers["Content-Type"].startswith("text/plain")
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("", {("participant", "health"), ("participant", "ledger_offsets")}),
+        ("collect[]=feature_support", set()),
+        ("collect[]=feature_support&collect[]=health", {("participant", "health")}),
+        ("target[]=scan", set()),
+    ],
+)
+async def test_a_scrape_that_asks_all_shards_the_same_fails_on_none(
+    open_site: Open, query: str, shown: set[tuple[str, str]]
+) -> None:
+    client = await open_site(shard=HAS_THE_PARTICIPANT)
+    answer = await client.get(f"/metrics?{query}")
+    assert answer.status == 200
+    assert targets_and_collectors(await answer.text()) == shown
+    assert (await client.get("/metrics?target[]=scam")).status == 400
+
+
+@pytest.mark.parametrize(
+    ("shard", "said"),
+    [
+        (Shard(1, 2), "shard 1 of 2: 1 of 2 targets &middot; 2 watches: 2 waiting"),
+        (Shard(2, 3), "shard 2 of 3: 0 of 2 targets &middot; 0 watches</p>"),
+    ],
+)
+async def test_the_landing_page_says_which_shard_this_is(open_site: Open, shard: Shard, said: str) -> None:
+    client = await open_site(shard=shard)
+    assert said in await (await client.get("/")).text()
+    client = await open_site()
+    assert "shard" not in await (await client.get("/")).text()
+
+
+async def test_every_shard_shows_the_whole_configuration(open_site: Open) -> None:
+    client = await open_site(shard=HAS_THE_PARTICIPANT)
+    shown = yaml.safe_load(await (await client.get("/config")).text())
+    assert list(shown["targets"]) == ["participant", "scan"]
 
 
 async def test_scrapes_beyond_the_limit_are_turned_away_and_the_others_are_answered(open_site: Open) -> None:
