@@ -6,12 +6,13 @@ import resource
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 
 from exporter import own
 from exporter.app import App
 from exporter.auth import FromFile, make_auth
+from exporter.autoreload import ConfigFile, keep_looking
 from exporter.collectors import discover, metrics_of
 from exporter.configuration import Settings, load
 from exporter.demo import demo
@@ -47,7 +48,8 @@ def obey(flags: Flags) -> int:
     if flags.command == "demo":
         shard = choose(flags.shard, flags.total_shards)
         return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags, shard))
-    settings, access = read(flags)
+    file = ConfigFile(flags.config_file, lambda: read_settings(flags))
+    settings, access = read(flags, file)
     if flags.target is not None and not flags.config_check:  # which a person asks, whoever watches it
         return asyncio.run(probe(settings, flags.target, flags.collector))
     shard = choose(flags.shard, flags.total_shards)
@@ -56,7 +58,8 @@ def obey(flags: Flags) -> int:
             warn(name, target)
         print(f"{flags.config_file}: fine; {count(settings, shard)}")
         return 0
-    return asyncio.run(serve(settings, access, flags, shard, lambda: read_settings(flags)))
+    watched = file if flags.config_enable_auto_reload else None
+    return asyncio.run(serve(settings, access, flags, shard, file.read, watched=watched))
 
 
 def count(settings: Settings, shard: Shard) -> str:
@@ -76,7 +79,7 @@ def warn(name: str, target: Target) -> None:
         print(f"canton-exporter: warning: target {name}: {auth.path} holds no token that can be read", file=sys.stderr)
 
 
-def read(flags: Flags) -> tuple[Settings, Access]:
+def read(flags: Flags, file: ConfigFile) -> tuple[Settings, Access]:
     """Return what both files say. Raises WrongConfiguration with the faults of both."""
     faults: list[str] = []
     settings = access = None
@@ -85,7 +88,7 @@ def read(flags: Flags) -> tuple[Settings, Access]:
     except WrongConfiguration as error:
         faults += error.faults
     try:
-        settings = read_settings(flags)
+        settings = file.read()
     except WrongConfiguration as error:
         faults += error.faults
     if settings is None or access is None:
@@ -105,21 +108,34 @@ def taken_labels() -> set[str]:
     return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
 
 
-async def serve(settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> int:
-    """Run the exporter until it is told to end; SIGHUP has it `read` its settings again."""
+async def serve(
+    settings: Settings,
+    access: Access,
+    flags: Flags,
+    shard: Shard,
+    read: Callable[[], Settings],
+    *,
+    watched: ConfigFile | None = None,
+) -> int:
+    """Run the exporter until it is told to end; SIGHUP, or a change of what is `watched`, has it `read` again."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
     app = App(settings, access, flags, shard, read)
-    reloads: set[asyncio.Task[None]] = set()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def start(work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        tasks.add(task)  # or it could be collected while it runs
+        task.add_done_callback(tasks.discard)
 
     def reload() -> None:
-        task = asyncio.create_task(reload_quietly(app))
-        reloads.add(task)  # or it could be collected while it runs
-        task.add_done_callback(reloads.discard)
+        start(reload_quietly(app))
 
     loop.add_signal_handler(signal.SIGHUP, reload)
+    if watched:
+        start(keep_looking(watched, flags.config_auto_reload_interval, reload))
     await app.run(stop)
     return 0
 

@@ -64,11 +64,15 @@ def read_path(text: str) -> str:
     return "/" + text.strip("/")
 
 
-def read_offset(text: str) -> timedelta:
+def read_interval(text: str) -> timedelta:
     try:
-        return timedelta() if text in ("0", "0s") else read_duration(text)
+        return read_duration(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} {error}") from error
+
+
+def read_offset(text: str) -> timedelta:
+    return timedelta() if text in ("0", "0s") else read_interval(text)
 
 
 def read_telemetry_path(text: str) -> str:

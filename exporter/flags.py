@@ -15,6 +15,7 @@ from exporter.flag_values import (
     Address,
     read_address,
     read_count,
+    read_interval,
     read_offset,
     read_path,
     read_shard,
@@ -27,6 +28,16 @@ from exporter.places import DEFAULT_FILE, PREFIX
 FLAGS: Mapping[str, dict[str, Any]] = {
     "config.file": {"type": Path, "default": DEFAULT_FILE, "metavar": "FILE", "help": "the settings"},
     "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
+    "config.enable-auto-reload": {
+        "action": "store_true",
+        "help": "read the settings again whenever their file holds something else, as SIGHUP does",
+    },
+    "config.auto-reload-interval": {
+        "type": read_interval,
+        "default": timedelta(seconds=30),
+        "metavar": "DURATION",
+        "help": "how often to look whether it does (default 30s)",
+    },
     "shard": {
         "type": read_shard,
         "metavar": "NUMBER",
@@ -103,6 +114,8 @@ class Flags:
     collector: str | None
     config_file: Path
     config_check: bool
+    config_enable_auto_reload: bool
+    config_auto_reload_interval: timedelta
     shard: int | None
     total_shards: int
     web_listen_address: Sequence[Address]

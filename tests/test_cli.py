@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -374,3 +375,51 @@ async def test_reads_its_settings_again_when_told_to_and_keeps_the_old_ones_if_t
     assert await reload_state(command) == "1.0"
     assert await command.end(signal.SIGTERM) == 0
     assert "Traceback" not in command.said
+
+
+def mount(folder: Path, version: int, text: str) -> None:
+    """Put a ConfigMap into a folder as a kubelet does: a new folder for each version, and a symlink that is swapped."""
+    (folder / f"..version_{version}").mkdir(parents=True)
+    (folder / f"..version_{version}" / "exporter.yaml").write_text(text)
+    (folder / "..data_tmp").symlink_to(f"..version_{version}")
+    (folder / "..data_tmp").replace(folder / "..data")
+    if version > 1:
+        shutil.rmtree(folder / f"..version_{version - 1}")
+    else:
+        (folder / "exporter.yaml").symlink_to("..data/exporter.yaml")
+
+
+async def test_sees_by_itself_that_a_mounted_configuration_was_swapped(start: Start, tmp_path: Path, port: int) -> None:
+    folder = tmp_path / "mounted"
+    mount(folder, 1, watching())
+    command = await start(
+        "",
+        f"--web.listen-address=127.0.0.1:{port}",
+        f"--config.file={folder / 'exporter.yaml'}",
+        "--config.enable-auto-reload",
+        "--config.auto-reload-interval=50ms",
+    )
+    await command.until_healthy()
+    mount(folder, 2, three())
+    await command.until_said("the configuration was read again")
+    async with aiohttp.ClientSession() as session, session.get(f"{command.url}/config") as answer:
+        assert "my-participant:" in await answer.text()
+    mount(folder, 3, "targets: {}")
+    await command.until_said("the configuration was refused")
+    assert await reload_state(command) == "0.0"
+    before, command.said = command.said, ""
+    mount(folder, 4, watching())
+    await command.until_said("the configuration was read again")
+    assert await reload_state(command) == "1.0"
+    assert await command.end(signal.SIGTERM) == 0
+    said = before + command.said
+    assert "Traceback" not in said
+    told = [line.partition(" msg=")[2] for line in said.splitlines() if "configuration" in line]
+    assert [line.partition('" ')[0].strip('"') for line in told] == [
+        "the configuration's file has changed",
+        "the configuration was read again",
+        "the configuration's file has changed",
+        "the configuration was refused",
+        "the configuration's file has changed",
+        "the configuration was read again",
+    ]

@@ -1,5 +1,6 @@
 """The command line: flags, their variables, and what is said of a wrong one."""
 
+from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -29,6 +30,7 @@ def test_nothing_has_to_be_said() -> None:
     assert (flags.web_external_url, flags.web_route_prefix) == (None, None)
     assert flags.web_disable_exporter_metrics is False
     assert (flags.shard, flags.total_shards) == (None, 1)
+    assert (flags.config_enable_auto_reload, flags.config_auto_reload_interval) == (False, timedelta(seconds=30))
     assert (flags.log_level, flags.log_format) == ("info", "logfmt")
     assert (flags.prefix, flags.external_url) == ("", "")
 
@@ -114,6 +116,13 @@ def test_what_names_no_shard_is_refused(capsys: pytest.CaptureFixture[str], text
     assert refusal(capsys, f"--shard={text}") == (
         f"argument --shard: {text!r} is no number from 0 on, and no name that ends in -NUMBER"
     )
+
+
+@pytest.mark.parametrize("text", ["", "0", "0s", "30", "often", "-1s"])
+def test_an_interval_is_a_duration_above_zero(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    said = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
+    flag = "--config.auto-reload-interval"
+    assert refusal(capsys, f"{flag}={text}") == f"argument {flag}: {text!r} {said}"
 
 
 def test_there_are_a_thousand_shards_at_most(capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,6 +249,8 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
         "WEB__DISABLE_EXPORTER_METRICS": "1",
         "LOG__LEVEL": "error",
         "LOG__FORMAT": "json",
+        "CONFIG__ENABLE_AUTO_RELOAD": "true",
+        "CONFIG__AUTO_RELOAD_INTERVAL": "1m30s",
         "SHARD": "canton-exporter-2",
         "TOTAL_SHARDS": "3",
     }.items():
@@ -251,6 +262,7 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
     assert (flags.web_max_requests, flags.web_disable_exporter_metrics) == (3, True)
     assert (flags.external_url, flags.prefix) == ("/canton", "/p")
     assert (flags.shard, flags.total_shards) == (2, 3)
+    assert (flags.config_enable_auto_reload, flags.config_auto_reload_interval) == (True, timedelta(seconds=90))
     assert (flags.log_level, flags.log_format) == ("debug", "json")
 
 
