@@ -3,10 +3,10 @@ CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check lint types docs incidents bench lock package clean
+.PHONY: help demo run test check lint types docs test-chart chart incidents bench lock package clean
 
 help: ## Say what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
 	@.venv/bin/canton-exporter demo
@@ -29,6 +29,12 @@ types: .venv/installed ## Check types
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
 	@.venv/bin/python -m docs.generate
 
+test-chart: .venv/chart ## Pass the tests of the Helm chart, which need the real engine (100 MB)
+	@$(RUN) pytest --no-cov tests/chart
+
+chart: .venv/chart ## Package the Helm chart into dist/
+	@$(RUN) docs.chart_package
+
 incidents: .venv/installed ## Play incidents against a real Prometheus: make incidents ONLY="node-down restart"
 	@.venv/bin/python -m incidents $(ONLY)
 
@@ -38,6 +44,7 @@ bench: .venv/installed ## Measure speed, as ratios within one run
 lock: .venv/installed ## Lock the versions of everything, with hashes
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --group chart -c requirements/dev.txt -o requirements/chart.txt
 
 package: .venv/installed ## Build the wheel into dist/
 	@$(RUN) pip wheel -q --no-deps --no-build-isolation -w dist .
@@ -52,4 +59,8 @@ clean: ## Remove what was made
 	@$(PYTHON) -m venv .venv
 	@$(RUN) pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(RUN) pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/chart: requirements/chart.txt .venv/installed
+	@$(RUN) pip install -q --disable-pip-version-check --require-hashes -r requirements/chart.txt
 	@touch $@

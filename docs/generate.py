@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from dashboards.source import rules
 from dashboards.source.screens import dashboards
+from docs.chart import chart_files
 from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter import own
 from exporter.collector import Collector
@@ -42,6 +43,7 @@ def generated() -> dict[Path, str]:
         ROOT / "docs/incidents.md": f"{NOTICE}{incidents_page()}",
     }
     files |= {ROOT / "dashboards" / name: text for name, text in dashboards().items()}
+    files |= chart_files()
     for name, collector in discover().items():
         files[ROOT / f"docs/collectors/{name}.md"] = collector_page(collector)
     return files
