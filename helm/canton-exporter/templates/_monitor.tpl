@@ -1,0 +1,31 @@
+{{/*
+(list $ MONITOR OWN): what the operator's kinds say of an endpoint; OWN is what only this kind says. The monitor's own
+free part wins.
+*/}}
+{{- define "canton-exporter.endpoint" -}}
+{{- $ := index . 0 -}}
+{{- $monitor := index . 1 -}}
+{{- $endpoint := index . 2 -}}
+{{- range $name := list "interval" "scrapeTimeout" "relabelings" "metricRelabelings" "basicAuth" "tlsConfig" -}}
+{{- with get $monitor $name -}}{{- $_ := set $endpoint $name . -}}{{- end -}}
+{{- end -}}
+{{- if and (eq (include "canton-exporter.scheme" $) "https") (not $endpoint.tlsConfig) -}}
+{{- $_ := set $endpoint "tlsConfig" (dict "insecureSkipVerify" true) -}}
+{{- end -}}
+{{- merge (dict) (default dict $monitor.endpoint) $endpoint | toYaml -}}
+{{- end -}}
+
+{{/* (list $ MONITOR ENDPOINTS LABELS): the spec of a ServiceMonitor or PodMonitor */}}
+{{- define "canton-exporter.monitorSpec" -}}
+{{- $ := index . 0 -}}
+{{- $monitor := index . 1 -}}
+{{- $own := dict "port" $.Values.service.portName "path" (include "canton-exporter.path" (list $ $.Values.web.telemetryPath)) "scheme" (include "canton-exporter.scheme" $) -}}
+{{- $endpoint := include "canton-exporter.endpoint" (list $ $monitor $own) | fromYaml -}}
+{{- $labels := merge (include "canton-exporter.selector" $ | fromYaml) (index . 3) -}}
+{{- $spec := dict (index . 2) (list $endpoint) "selector" (dict "matchLabels" $labels) "namespaceSelector" (dict "matchNames" (list (include "canton-exporter.namespace" $))) -}}
+{{- range $name := list "jobLabel" "targetLabels" "podTargetLabels" -}}
+{{- with get $monitor $name -}}{{- $_ := set $spec $name . -}}{{- end -}}
+{{- end -}}
+{{- with $monitor.sampleLimit -}}{{- $_ := set $spec "sampleLimit" (int .) -}}{{- end -}}
+{{- merge (dict) (default dict $monitor.spec) $spec | toYaml -}}
+{{- end -}}

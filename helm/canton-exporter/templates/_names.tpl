@@ -1,0 +1,108 @@
+{{/* Names and labels. A name is cut where Kubernetes takes no more. */}}
+
+{{- define "canton-exporter.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "canton-exporter.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $whole := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- default $whole .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "canton-exporter.suffixed" -}}
+{{/* (list $ SUFFIX [LENGTH]): the full name with a suffix, within the length */}}
+{{- $suffix := index . 1 -}}
+{{- $length := 63 -}}{{- if gt (len .) 2 -}}{{- $length = index . 2 -}}{{- end -}}
+{{- include "canton-exporter.fullname" (index . 0) | trunc (sub $length (len $suffix) | int) | trimSuffix "-" -}}{{- $suffix -}}
+{{- end -}}
+
+{{/* A StatefulSet's pods have its name and more in a label of 63 characters. */}}
+{{- define "canton-exporter.statefulset" -}}
+{{- include "canton-exporter.suffixed" (list . "" 52) -}}
+{{- end -}}
+
+{{- define "canton-exporter.headless" -}}
+{{- include "canton-exporter.suffixed" (list . "-shards") -}}
+{{- end -}}
+
+{{- define "canton-exporter.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
+{{- define "canton-exporter.serviceAccount" -}}
+{{- $account := .Values.serviceAccount -}}
+{{- default (ternary (include "canton-exporter.fullname" .) "default" $account.create) $account.name -}}
+{{- end -}}
+
+{{- define "canton-exporter.selector" -}}
+app.kubernetes.io/name: {{ include "canton-exporter.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "canton-exporter.labels" -}}
+{{ include "canton-exporter.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: canton-exporter
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{- end -}}
+
+{{/* (list $ NAME [OWN]): the metadata of an object; OWN has `labels`, `annotations`, `namespace` of its own */}}
+{{- define "canton-exporter.metadata" -}}
+{{- $ := index . 0 -}}
+{{- $own := dict -}}{{- if gt (len .) 2 -}}{{- $own = index . 2 -}}{{- end -}}
+{{- $labels := merge (include "canton-exporter.labels" $ | fromYaml) (default dict $own.labels) (default dict $.Values.commonLabels) -}}
+{{- $annotations := merge (dict) (default dict $own.annotations) (default dict $.Values.commonAnnotations) -}}
+metadata:
+  name: {{ index . 1 }}
+  namespace: {{ default (include "canton-exporter.namespace" $) $own.namespace }}
+  labels: {{- toYaml $labels | nindent 4 }}
+  {{- with $annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "canton-exporter.image" -}}
+{{- $image := .Values.image -}}
+{{- $registry := default $image.registry (default dict .Values.global).imageRegistry -}}
+{{- $whole := ternary (printf "%s/%s" $registry $image.repository) $image.repository (not (empty $registry)) -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $whole $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $whole (default .Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "canton-exporter.pullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat (default list (default dict .Values.global).imagePullSecrets) (default list .Values.imagePullSecrets) -}}
+{{- $secrets = append $secrets (ternary . (dict "name" .) (kindIs "map" .)) -}}
+{{- end -}}
+{{- include "canton-exporter.unique" (list (list $secrets) "name") -}}
+{{- end -}}
+
+{{/* (list $ PATH): a path of the exporter, behind its prefix */}}
+{{- define "canton-exporter.path" -}}
+{{- $prefix := default "" (index . 0).Values.web.routePrefix | trimAll "/" -}}
+{{- $path := index . 1 | trimAll "/" -}}
+{{- printf "/%s" (list $prefix $path | compact | join "/") -}}
+{{- end -}}
+
+{{- define "canton-exporter.scheme" -}}
+{{- default (ternary "https" "http" (not (empty .Values.web.tlsSecret))) .Values.web.scheme -}}
+{{- end -}}
+
+{{/* (list LISTS KEY): joins lists of mappings; of those with one KEY the last counts, as the API refuses both */}}
+{{- define "canton-exporter.unique" -}}
+{{- $key := index . 1 -}}
+{{- $names := list -}}{{- $found := dict -}}
+{{- range $each := index . 0 -}}{{- range $each -}}
+{{- $name := get . $key | toString -}}
+{{- if not (hasKey $found $name) -}}{{- $names = append $names $name -}}{{- end -}}
+{{- $_ := set $found $name . -}}
+{{- end -}}{{- end -}}
+{{- $list := list -}}
+{{- range $names -}}{{- $list = append $list (get $found .) -}}{{- end -}}
+{{- toYaml $list -}}
+{{- end -}}

@@ -1,0 +1,352 @@
+"""What single values do: secrets, names, what repeats the chart's own, shards, and what is refused."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from exporter.shards import shard_of
+from tests.chart.engine import (
+    FULLNAME,
+    NAMESPACE,
+    ONE,
+    SCAN,
+    Object,
+    Values,
+    container,
+    pod,
+    refusal,
+    render,
+    texts,
+    the,
+)
+
+TOKEN = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "token"}}
+
+
+def targets(**named: Any) -> dict[str, Any]:
+    return {"config": {"targets": {name.replace("_", "-"): each for name, each in named.items()}}}
+
+
+def ledger(**more: Any) -> dict[str, Any]:
+    return {"kind": "ledger", "url": "http://participant:7575", **more}
+
+
+def configuration(objects: list[Object]) -> Any:
+    return yaml.safe_load(the(objects, "ConfigMap", FULLNAME)["data"]["exporter.yaml"])
+
+
+def variables(objects: list[Object]) -> dict[str, Any]:
+    return {each["name"]: each.get("value", each.get("valueFrom")) for each in container(objects).get("env", ())}
+
+
+def test_without_values_it_watches_a_simulated_network_and_says_so() -> None:
+    assert container(render({}))["args"][0] == "demo"
+    assert "SIMULATED" in texts({})["NOTES.txt"]
+
+
+@pytest.mark.parametrize("wire", ["serviceMonitor", "podMonitor", "probe", "prometheusRule"])
+def test_a_simulated_network_alarms_nobody_unless_that_is_said(wire: str) -> None:
+    assert "config.targets: there is no node to watch" in refusal({wire: {"enabled": True}})
+    if wire != "probe":
+        assert container(render({"demo": True, wire: {"enabled": True}}))["args"][0] == "demo"
+
+
+def test_two_targets_with_one_secret_mount_it_once() -> None:
+    objects = render(targets(one=ledger(auth=TOKEN), two=ledger(auth=TOKEN)))
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    [source] = volume["projected"]["sources"]
+    items = [{"key": "token", "path": "participant-token/token"}]
+    assert source["secret"] == {"name": "participant-token", "optional": True, "items": items}
+    for target in configuration(objects)["targets"].values():
+        assert target["auth"] == {
+            "type": "bearer",
+            "token_file": "/etc/canton-exporter/secrets/participant-token/token",
+        }
+
+
+def test_keys_of_one_secret_and_equal_keys_of_two_are_told_apart() -> None:
+    other = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "other"}}
+    third = {"type": "bearer", "secretKeyRef": {"name": "validator-token", "key": "token"}}
+    objects = render(targets(one=ledger(auth=TOKEN), two=ledger(auth=other), three=ledger(auth=third)))
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    paths = [item["path"] for source in volume["projected"]["sources"] for item in source["secret"]["items"]]
+    assert sorted(paths) == ["participant-token/other", "participant-token/token", "validator-token/token"]
+
+
+def test_headers_and_addresses_that_are_secret_come_by_the_environment() -> None:
+    gateway = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
+    target = ledger(url={"secretKeyRef": {"name": "scan", "key": "url"}}, headers={"X-API-Key": gateway, "accept": "a"})
+    objects = render(targets(my_node=target))
+    assert configuration(objects) == {"targets": {"my-node": {"kind": "ledger", "headers": {"accept": "a"}}}}
+    assert variables(objects) == {
+        "CANTON_EXPORTER_TARGETS__MY_NODE__HEADERS__X_API_KEY": {
+            "secretKeyRef": {"name": "gateway", "key": "api-key", "optional": True}
+        },
+        "CANTON_EXPORTER_TARGETS__MY_NODE__URL": {"secretKeyRef": {"name": "scan", "key": "url", "optional": True}},
+    }
+
+
+def test_secrets_may_be_said_for_all_targets_at_once() -> None:
+    key = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
+    values = {"config": {"defaults": {"auth": TOKEN, "headers": {"X-API-Key": key}}, "targets": {"one": ledger()}}}
+    objects = render(values)
+    assert configuration(objects)["defaults"]["auth"]["token_file"].endswith("/participant-token/token")
+    assert list(variables(objects)) == ["CANTON_EXPORTER_DEFAULTS__HEADERS__X_API_KEY"]
+
+
+def test_what_repeats_an_own_variable_volume_or_mount_wins() -> None:
+    headers = {"X-API-Key": {"secretKeyRef": {"name": "gateway", "key": "api-key"}}}
+    own = "CANTON_EXPORTER_TARGETS__ONE__HEADERS__X_API_KEY"
+    extra = {
+        "extraEnv": [{"name": own, "value": "mine"}, {"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
+        "extraVolumes": [{"name": "config", "emptyDir": {}}],
+        "extraVolumeMounts": [{"name": "config", "mountPath": "/etc/canton-exporter/config"}],
+    }
+    objects = render(targets(one=ledger(headers=headers)) | extra)
+    assert variables(objects) == {own: "mine", "A": "2"}
+    assert container(objects)["env"] == [{"name": own, "value": "mine"}, {"name": "A", "value": "2"}]
+    assert pod(objects)["volumes"] == extra["extraVolumes"]
+    assert container(objects)["volumeMounts"] == extra["extraVolumeMounts"]
+
+
+def test_a_variable_may_use_one_before_it() -> None:
+    env = [{"name": "HOST", "value": "a"}, {"name": "URL", "value": "http://$(HOST)"}]
+    assert [each["name"] for each in container(render({"extraEnv": env}))["env"]] == ["HOST", "URL"]
+
+
+def test_security_contexts_can_be_left_to_the_cluster() -> None:
+    objects = render({"podSecurityContext": None, "securityContext": None})
+    assert "securityContext" not in pod(objects)
+    assert "securityContext" not in container(objects)
+    assert "securityContext" not in the(objects, "Pod")["spec"]
+
+
+def test_a_part_of_a_security_context_can_be_left_to_the_cluster() -> None:
+    none = {"runAsUser": None, "runAsGroup": None, "fsGroup": None}
+    context = pod(render({"podSecurityContext": none}))["securityContext"]
+    assert context == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+
+
+@pytest.mark.parametrize("key", ["nameOverride", "fullnameOverride"])
+def test_names_of_63_characters_leave_room_for_what_is_added(key: str) -> None:
+    values = targets(one=ledger()) | {key: "n" * 63, "shards": 3, "probe": {"enabled": True}, "web": {"tlsSecret": "t"}}
+    objects = render(values, release="r" * 53)
+    names = [each["metadata"]["name"] for each in objects if each["kind"] != "ConfigMap"]
+    assert max(map(len, names)) <= 63
+    statefulset = the(objects, "StatefulSet")
+    # A pod's revision label is its StatefulSet's name and a hash of ten characters.
+    assert len(statefulset["metadata"]["name"]) <= 52
+    assert len({each["metadata"]["name"] for each in objects if each["kind"] == "Service"}) == 2
+
+
+def test_service_links_cannot_become_settings() -> None:
+    assert pod(render({}))["enableServiceLinks"] is False
+    assert the(render({}), "Pod")["spec"]["enableServiceLinks"] is False
+
+
+def test_no_pod_gets_a_token_of_the_cluster() -> None:
+    objects = render({})
+    assert pod(objects)["automountServiceAccountToken"] is False
+    assert the(objects, "ServiceAccount")["automountServiceAccountToken"] is False
+
+
+def test_a_single_pod_is_replaced_and_never_doubled() -> None:
+    spec = the(render(ONE), "Deployment")["spec"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+
+
+def test_shards_know_their_number_by_their_name() -> None:
+    objects = render(ONE | {"shards": 3})
+    statefulset = the(objects, "StatefulSet")
+    assert statefulset["spec"]["replicas"] == 3
+    assert statefulset["spec"]["serviceName"] == f"{FULLNAME}-shards"
+    assert variables(objects) == {
+        "CANTON_EXPORTER_SHARD": {"fieldRef": {"fieldPath": "metadata.name"}},
+        "CANTON_EXPORTER_TOTAL_SHARDS": "3",
+    }
+    assert not [each for each in objects if each["kind"] == "Deployment"]
+
+
+def test_each_shard_is_probed_for_its_own_targets() -> None:
+    names = [f"node-{number}" for number in range(20)]
+    values = {"config": {"targets": dict.fromkeys(names, SCAN)}, "shards": 4, "probe": {"enabled": True}}
+    asked = {}
+    for each in render(values):
+        if each["kind"] == "Probe":
+            for target in each["spec"]["targets"]["staticConfig"]["static"]:
+                asked[target] = each["spec"]["prober"]["url"]
+    assert asked == {name: f"{FULLNAME}-{shard_of(name, 4)}.{FULLNAME}-shards.{NAMESPACE}.svc:10066" for name in names}
+
+
+def test_the_configuration_is_a_template() -> None:
+    objects = render(targets(one=ledger(url="http://{{ .Release.Name }}.{{ .Release.Namespace }}:7575")))
+    assert configuration(objects)["targets"]["one"]["url"] == "http://watch.canton:7575"
+
+
+def test_large_numbers_and_odd_texts_arrive_as_they_are() -> None:
+    aliases = {"bank::1220abcd": "yes", "other: party": "1e3", "Ünïcode::1220": "08"}
+    target = ledger(collectors={"ledger_updates": {"max_series": 10_000_000}})
+    objects = render({"config": {"aliases": aliases, "targets": {"one": target}}})
+    assert configuration(objects) == {"aliases": aliases, "targets": {"one": target}}
+
+
+def test_a_change_of_the_configuration_restarts_nothing_unless_that_is_wanted() -> None:
+    def annotations(**more: Any) -> Any:
+        return the(render(targets(one=ledger(**more)) | reload), "Deployment")["spec"]["template"]["metadata"][
+            "annotations"
+        ]
+
+    reload: dict[str, Any] = {}
+    assert annotations() == annotations(network="mainnet")
+    reload = {"autoReload": {"enabled": False}}
+    assert annotations() != annotations(network="mainnet")
+
+
+def test_with_a_certificate_everything_speaks_https() -> None:
+    values = ONE | {"web": {"tlsSecret": "tls"}, "serviceMonitor": {"enabled": True}, "probe": {"enabled": True}}
+    objects = render(values)
+    assert container(objects)["livenessProbe"]["httpGet"]["scheme"] == "HTTPS"
+    [endpoint] = the(objects, "ServiceMonitor")["spec"]["endpoints"]
+    assert (endpoint["scheme"], endpoint["tlsConfig"]) == ("https", {"insecureSkipVerify": True})
+    assert the(objects, "Probe")["spec"]["prober"]["scheme"] == "https"
+    assert the(objects, "Pod")["spec"]["containers"][0]["args"][1].startswith("https://")
+    assert "--web.config.file=/etc/canton-exporter/web/web-config.yml" in container(objects)["args"]
+
+
+def test_a_prefix_is_before_every_path() -> None:
+    values = ONE | {
+        "web": {"routePrefix": "canton/", "telemetryPath": "/m"},
+        "podMonitor": {"enabled": True},
+        "probe": {"enabled": True},
+        "ingress": {"enabled": True},
+    }
+    objects = render(values)
+    assert container(objects)["readinessProbe"]["httpGet"]["path"] == "/canton/-/ready"
+    assert the(objects, "PodMonitor")["spec"]["podMetricsEndpoints"][0]["path"] == "/canton/m"
+    assert the(objects, "Probe")["spec"]["prober"]["path"] == "/canton/probe"
+    assert the(objects, "Ingress")["spec"]["rules"][0]["http"]["paths"][0]["path"] == "/canton"
+
+
+def test_a_probe_of_ones_own_replaces_the_charts_handler() -> None:
+    own = {"livenessProbe": {"tcpSocket": {"port": "http"}, "failureThreshold": 9}}
+    assert container(render(own))["livenessProbe"] == {
+        "tcpSocket": {"port": "http"},
+        "periodSeconds": 15,
+        "timeoutSeconds": 5,
+        "failureThreshold": 9,
+    }
+
+
+def test_the_network_policy_opens_the_ports_of_the_targets() -> None:
+    named = targets(
+        one=ledger(),
+        two=ledger(url="https://b.example/api"),
+        three=ledger(url="http://[2001:db8::1]:8080/api"),
+        four=ledger(url="http://user.example"),
+    )
+    objects = render(named | {"networkPolicy": {"enabled": True, "egress": {"ports": [3128]}}})
+    dns, asked = the(objects, "NetworkPolicy")["spec"]["egress"]
+    assert {port["port"] for port in dns["ports"]} == {53}
+    assert {port["port"] for port in asked["ports"]} == {7575, 443, 8080, 80, 3128}
+    assert "to" not in asked
+
+
+REFUSED: dict[str, tuple[Values, str]] = {
+    "a typo": ({"podSecurityContex": {}}, "additional properties 'podSecurityContex' not allowed"),
+    "a typo deep inside": (
+        targets(a=ledger(collectors={"ledger_offsets": {"intervall": "3s"}})),
+        "at '/config/targets/a/collectors/ledger_offsets': additional properties 'intervall' not allowed",
+    ),
+    "a collector of another kind": (
+        targets(a=ledger(collectors={"acs": {}})),
+        "at '/config/targets/a/collectors': additional properties 'acs' not allowed",
+    ),
+    "a kind that is none": (
+        targets(a={"kind": "leger", "url": "http://a"}),
+        "at '/config/targets/a/kind': value must be",
+    ),
+    "no kind": (targets(a={"url": "http://a"}), "at '/config/targets/a': missing property 'kind'"),
+    "no address": (targets(a={"kind": "scan"}), "at '/config/targets/a': missing property 'url'"),
+    "a number for a duration": (
+        targets(a=ledger(timeout=3)),
+        "at '/config/targets/a/timeout': got number, want string",
+    ),
+    "a duration that is none": (
+        targets(a=ledger(timeout="3 seconds")),
+        "at '/config/targets/a/timeout': '3 seconds' does not match pattern",
+    ),
+    "a token in the open": (
+        targets(a=ledger(auth={"type": "bearer", "token": "abc"})),
+        "config.targets.a.auth.token: everybody who can read the ConfigMap could read it",
+    ),
+    "a secret without its key": (
+        targets(a=ledger(auth={"type": "bearer", "secretKeyRef": {"name": "a"}})),
+        "at '/config/targets/a/auth/secretKeyRef': missing property 'key'",
+    ),
+    "a name that no variable can have": (
+        {"config": {"targets": {"a:b": ledger(headers={"k": {"secretKeyRef": {"name": "a", "key": "b"}}})}}},
+        "config.targets.a:b.headers.k: a secretKeyRef here becomes an environment variable",
+    ),
+    "a threshold that is none": (
+        {"prometheusRule": {"thresholds": {"ledgerLag": 3}}},
+        "at '/prometheusRule/thresholds': additional properties 'ledgerLag' not allowed",
+    ),
+    "a threshold in words": (
+        {"prometheusRule": {"thresholds": {"ledgerLagHigh": "60s"}}},
+        "at '/prometheusRule/thresholds/ledgerLagHigh': got string, want number",
+    ),
+    "an alert that is none": (
+        {"prometheusRule": {"alerts": {"CantonNodeDow": False}}},
+        "at '/prometheusRule/alerts': additional properties 'CantonNodeDow' not allowed",
+    ),
+    "two monitors": (
+        ONE | {"serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}},
+        "at '/podMonitor/enabled': value must be false",
+    ),
+    "no shard": ({"shards": 0}, "at '/shards': minimum: got 0, want 1"),
+    "shards of a demo": ({"shards": 2}, "shards: a demo is one pod"),
+    "two configurations": (
+        {"existingConfig": {"configMap": "a", "secret": "b"}},
+        "existingConfig: it names a configMap and a secret; keep one of them",
+    ),
+    "a configuration beside another's": (
+        ONE | {"existingConfig": {"secret": "b"}},
+        "config.targets: an existingConfig is used instead; keep one of them",
+    ),
+    "ports that nobody knows": (
+        {"existingConfig": {"secret": "b"}, "networkPolicy": {"enabled": True}},
+        "networkPolicy.egress.ports: name the targets' ports, as an existingConfig does not tell them",
+    ),
+    "targets that nobody knows": (
+        {"existingConfig": {"secret": "b"}, "probe": {"enabled": True}},
+        "probe.targets: name the targets to be asked",
+    ),
+    "a label that is a number": ({"commonLabels": {"a": 1}}, "at '/commonLabels/a': got number, want string"),
+    "a section that was taken away": ({"service": None}, "missing property 'service'"),
+    "a broken template": (targets(a=ledger(url="http://{{ .Releas.Name }}")), "Releas"),
+}
+
+
+@pytest.mark.parametrize(("values", "words"), [pytest.param(*each, id=name) for name, each in REFUSED.items()])
+def test_what_cannot_be_is_refused_in_one_sentence(values: Values, words: str) -> None:
+    assert words in refusal(values)
+
+
+def test_the_chart_can_be_a_part_of_another_that_switches_it() -> None:
+    assert render({"enabled": True, "global": {"imageRegistry": "", "other": {"things": 1}}})
+
+
+@pytest.mark.parametrize(
+    "taken",
+    [
+        {"image": {"tag": None, "registry": None}},
+        {"web": {"tlsSecret": None, "routePrefix": None, "scheme": None}},
+        {"nameOverride": None, "resources": None, "extraEnv": None, "commonLabels": None, "livenessProbe": None},
+        {"global": {"imagePullSecrets": None, "imageRegistry": None}, "imagePullSecrets": None, "strategy": None},
+        {"config": {"targets": None}, "existingConfig": {"configMap": None, "secret": None}},
+    ],
+    ids=str,
+)
+def test_a_default_can_be_taken_away(taken: Values) -> None:
+    assert render(taken)
