@@ -168,10 +168,11 @@ def test_the_real_program_accepts_its_arguments_and_its_configuration(values: Va
     file = tmp_path / "exporter.yaml"
     file.write_text(written[0] if written else yaml.safe_dump(ONE["config"]))
     # The web configuration and a configuration that something else makes are not there.
-    elsewhere = ("demo", "--web.config.file", "--config.file")
+    elsewhere = ("demo", "--config.file")
     arguments = [f"--config.file={file}", *(each for each in exporter["args"] if not each.startswith(elsewhere))]
     own = {name: text for name, text in os.environ.items() if not name.startswith("CANTON_EXPORTER_")}
-    given = {each["name"]: given_value(each) for each in exporter.get("env", ())}
+    given = {each["name"]: given_value(each) for each in exporter["env"]}
+    given.pop("CANTON_EXPORTER_WEB__CONFIG__FILE", None)
     command = [sys.executable, "-m", "exporter", *arguments, "--config.check"]
     done = subprocess.run(command, env=own | given, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr

@@ -85,20 +85,10 @@ spec:
 - --config.auto-reload-interval={{ .Values.autoReload.interval }}
 {{- end }}
 {{- end }}
-- --web.listen-address=:10066
 - --web.telemetry-path={{ $web.telemetryPath }}
 - --web.max-requests={{ int $web.maxRequests }}
-{{- with $web.routePrefix }}
-- --web.route-prefix={{ . }}
-{{- end }}
-{{- with $web.externalUrl }}
-- --web.external-url={{ . }}
-{{- end }}
 {{- if $web.disableExporterMetrics }}
 - --web.disable-exporter-metrics
-{{- end }}
-{{- if or $web.existingSecret $web.tlsSecret }}
-- --web.config.file=/etc/canton-exporter/web/{{ ternary $web.existingSecretKey "web-config.yml" (not (empty $web.existingSecret)) }}
 {{- end }}
 - --log.level={{ .Values.log.level }}
 - --log.format={{ .Values.log.format }}
@@ -107,14 +97,27 @@ spec:
 {{- end }}
 {{- end -}}
 
+{{/* (list $ SECRETS): where it listens is told by the environment, so that `canton-exporter health` knows it too */}}
 {{- define "canton-exporter.environment" -}}
 {{- $ := index . 0 -}}
-{{- $own := index . 1 -}}
+{{- $web := $.Values.web -}}
+{{- $own := list (dict "name" "CANTON_EXPORTER_WEB__LISTEN_ADDRESS" "value" ":10066") -}}
+{{- with $web.routePrefix -}}
+{{- $own = append $own (dict "name" "CANTON_EXPORTER_WEB__ROUTE_PREFIX" "value" .) -}}
+{{- end -}}
+{{- with $web.externalUrl -}}
+{{- $own = append $own (dict "name" "CANTON_EXPORTER_WEB__EXTERNAL_URL" "value" .) -}}
+{{- end -}}
+{{- if or $web.existingSecret $web.tlsSecret -}}
+{{- $file := ternary $web.existingSecretKey "web-config.yml" (not (empty $web.existingSecret)) -}}
+{{- $own = append $own (dict "name" "CANTON_EXPORTER_WEB__CONFIG__FILE" "value" (printf "/etc/canton-exporter/web/%s" $file)) -}}
+{{- end -}}
 {{- if gt (int $.Values.shards) 1 -}}
 {{- $name := dict "name" "CANTON_EXPORTER_SHARD" "valueFrom" (dict "fieldRef" (dict "fieldPath" "metadata.name")) -}}
 {{- $total := dict "name" "CANTON_EXPORTER_TOTAL_SHARDS" "value" (int $.Values.shards | toString) -}}
 {{- $own = concat $own (list $name $total) -}}
 {{- end -}}
+{{- $own = concat $own (index . 1) -}}
 {{- include "canton-exporter.unique" (list (list $own (default list $.Values.extraEnv)) "name") -}}
 {{- end -}}
 
