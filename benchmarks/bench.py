@@ -16,6 +16,7 @@ from apscheduler.events import EVENT_JOB_SUBMITTED, JobSubmissionEvent
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from benchmarks.counting import counting
+from benchmarks.targets import targets
 from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collectors import discover
@@ -225,6 +226,7 @@ def main() -> None:
         asyncio.run(measure())
     counting(row)
     starting()
+    targets(row)
 
 
 if __name__ == "__main__":
