@@ -177,6 +177,11 @@ CASES = {
         [alert("CantonSynchronizerDisconnected"), alert("CantonSynchronizerDisconnected", target="other")],
         [alert("CantonSynchronizerDisconnected", network="test"), alert("CantonNodeDown", target="third")],
     ),
+    "a shard that is down is one that is missing": Case(
+        {"alertname": "CantonExporterDown", "severity": "critical", "job": "canton", "instance": "exporter-2:10066"},
+        [{"alertname": "CantonShardMissing", "severity": "critical", "job": "canton"}],
+        [{"alertname": "CantonShardMissing", "severity": "critical", "job": "other"}, alert("CantonNodeDown")],
+    ),
     "with no exporter at all, what looks back means nothing": Case(
         {"alertname": "CantonExporterDown", "severity": "critical"},
         [
@@ -377,6 +382,6 @@ def test_an_inhibition_compares_labels_that_its_alerts_have(rule: dict[str, list
         assert {"network", "target"} < equal  # the same labels on both sides, the missing ones too
         return
     assert not sources & targets or "severity" in str(rule["target_matchers"])
-    for label in equal - {"network"}:  # every series of a target or a network has that
+    for label in equal - {"network", "job"}:  # every series of a target or a network has the first, `up` the second
         for name in sources | targets:
             assert f"$labels.{label}" in BLOCKS[name] or f"{label}:" in BLOCKS[name], f"{name} has no {label}"

@@ -47,6 +47,7 @@ SEEN_AT_ONCE = {
 
 CRITICAL_FOR_ALL = {
     "CantonExporterDown": "the exporter is ours, and has no role",
+    "CantonShardMissing": "the exporter is ours, and has no role",
     "CantonRoundOld": "of a network, wherever a scan of ours is on it",
 }
 """Alerts that wake somebody and do not select role="own", and why."""
