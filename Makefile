@@ -45,6 +45,7 @@ lock: .venv/installed ## Lock the versions of everything, with hashes
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml -c requirements/dev.txt -o requirements/run.txt
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --group chart -c requirements/dev.txt -o requirements/chart.txt
+	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --group build -c requirements/dev.txt -o requirements/build.txt
 
 package: .venv/installed ## Build the wheel into dist/
 	@$(RUN) pip wheel -q --no-deps --no-build-isolation -w dist .
