@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from exporter import __version__
 from exporter.flag_values import PORT
@@ -195,3 +196,16 @@ def test_the_settings_are_looked_for_where_compose_and_the_guide_mount_them() ->
     assert place == "/etc/canton-exporter/exporter.yaml"
     assert f"{DEFAULT_FILE}:{place}:ro" in (ROOT / "compose.yaml").read_text()
     assert folder in (ROOT / "docs/container.md").read_text()
+
+
+def test_compose_builds_this_image_and_lets_prometheus_reach_it() -> None:
+    service = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["exporter"]
+    assert service["build"] == "."
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    # By itself the demo listens on the loopback of its container, where nobody else is; a flag the health check misses.
+    assert service["command"] == ["demo"]
+    assert service["environment"] == {"CANTON_EXPORTER_WEB__LISTEN_ADDRESS": f":{PORT}"}
+    assert {*service["environment"]} <= VARIABLES
+    prometheus = yaml.safe_load((ROOT / "compose/prometheus.yml").read_text())
+    assert prometheus["scrape_configs"][0]["static_configs"] == [{"targets": [f"exporter:{PORT}"]}]
