@@ -77,7 +77,7 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
     lower case, `-` and `_` taken as equal, since not every shell can write every name.
     """
     try:
-        tree: Tree = Environment(top)()
+        tree: Tree = trimmed(Environment(top)())
     except (SettingsError, RecursionError) as error:
         field = re.search(r'field "(\w+)"', str(error))
         variable = PREFIX + (field[1].upper() if field else "*")
@@ -112,10 +112,17 @@ def unknown_variables(top: type[BaseSettings], flags: set[str]) -> Iterator[str]
             yield f"environment variable {printable(variable)}: no such setting{close}"
 
 
+def trimmed(part: Any) -> Any:
+    """Return what the environment holds without line breaks at the end: secrets that come from files have one."""
+    if isinstance(part, dict):
+        return {key: trimmed(value) for key, value in part.items()}
+    return part.rstrip("\r\n") if isinstance(part, str) else part
+
+
 def from_json(text: Any) -> Any:
-    """Return the list or mapping that a text holds as JSON, else the text."""
+    """Return the list or mapping that a text holds as JSON, else what was given."""
     try:
-        return json.loads(text) if str(text).startswith(("{", "[")) else text
+        return json.loads(text) if isinstance(text, str) and text.startswith(("{", "[")) else text
     except (ValueError, RecursionError):
         return text
 

@@ -889,6 +889,26 @@ def test_a_header_from_the_environment_has_hyphens(tmp_path: Path, monkeypatch: 
     assert sorted(loaded(tmp_path, PLAIN).targets["a"].headers) == ["X_Kept", "x-api-key"]
 
 
+def test_a_header_and_an_option_for_all_targets_may_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_DEFAULTS__HEADERS__X_API_KEY", "s")
+    monkeypatch.setenv("CANTON_EXPORTER_DEFAULTS__COLLECTORS__HEALTH__INTERVAL", "20s")
+    target = loaded(tmp_path, PLAIN).targets["a"]
+    assert list(target.headers) == ["x-api-key"]
+    assert target.schedules["health"].interval == timedelta(seconds=20)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_line_break_at_the_end_of_a_variable_is_not_a_part_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__HEADERS__X_API_KEY", f"s{end}")
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__URL", f"http://other{end}")
+    target = loaded(tmp_path, PLAIN).targets["a"]
+    assert (target.headers["x-api-key"].get_secret_value(), target.url) == ("s", "http://other")
+
+
 def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
