@@ -96,7 +96,7 @@ Watches the nodes of a Canton Network from Kubernetes. [What that is](../../READ
 up](../../docs/kubernetes.md) beside a validator's own chart, with kube-prometheus-stack and with Argo CD.
 
 ```sh
-helm install canton-exporter ./helm/canton-exporter --set image.registry=REGISTRY
+helm install canton-exporter ./helm/canton-exporter --set image.registry=registry.example
 ```
 
 Without values it watches a simulated network, to look around. A participant with a token and somebody else's scan, for

@@ -6,17 +6,26 @@ from typing import Any
 
 from dashboards.source.thresholds import THRESHOLDS, Unit
 from exporter.collectors import discover
+from exporter.durations import UNITS
 from exporter.schema import target_models
-from exporter.settings import Budget, Kind, Target
+from exporter.settings import HEADER_NAME, LABEL_NAME, TARGET_NAME, Budget, Kind, Target
 
 Schema = dict[str, Any]
 
-DURATION = {"type": "string", "pattern": "^([0-9]+(ms|[smhdwy]))+$"}
-PROMETHEUS_DURATION = {"type": "string", "pattern": "^(([0-9]+(ms|[smhdwy]))+)?$"}
-PORT = {"type": ["integer", "null"], "minimum": 1, "maximum": 65535}
+IN_ORDER = "".join(f"([1-9][0-9]*{unit})?" for unit in UNITS)
+DURATION = {"type": "string", "minLength": 1, "pattern": f"^{IN_ORDER}$"}
+PROMETHEUS_DURATION = {"type": "string", "pattern": f"^{IN_ORDER}$"}
+PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
+OBJECTS = {"type": ["array", "null"], "items": {"type": "object"}}
+PATH = r"(/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
+ADDRESS = "^(([hH][tT][tT][pP][sS]?://|.*[{][{]).+)$"
 NAME = {"type": "string", "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$", "maxLength": 63}
 ONE_OF_TWO = {"type": ["integer", "string", "null"]}
-ENVIRONMENT = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string", "minLength": 1}}}
+ENVIRONMENT = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": {"type": "string", "minLength": 1}, "value": {"type": "string"}},
+}
 
 SECRET_KEY = {
     "type": "object",
@@ -26,7 +35,6 @@ SECRET_KEY = {
     "properties": {
         "name": {"type": "string", "minLength": 1},
         "key": {"type": "string", "minLength": 1},
-        "optional": {"type": "boolean"},
     },
 }
 OR_SECRET = {
@@ -51,25 +59,31 @@ TOLD: dict[str, Schema] = {
     "log.level": {"enum": ["debug", "info", "warning", "error"]},
     "log.format": {"enum": ["logfmt", "json"]},
     "web.scheme": {"enum": ["", "http", "https"]},
-    "web.maxRequests": {"type": "integer", "minimum": 1},
+    "web.maxRequests": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
+    "web.telemetryPath": {"type": "string", "minLength": 1, "pattern": f"^{PATH}$"},
+    "web.routePrefix": {"type": "string", "pattern": f"^(/|{PATH})?$"},
+    "web.externalUrl": {"type": "string", "pattern": "^(https?://[^/?#]+.*)?$"},
+    **dict.fromkeys(("extraVolumes", "extraVolumeMounts", "topologySpreadConstraints", "extraEnvFrom"), OBJECTS),
+    **dict.fromkeys(("initContainers", "extraContainers", "tolerations", "hostAliases"), OBJECTS),
     "extraArgs": {"type": ["array", "null"], "items": {"type": "string"}},
     "extraEnv": {"type": ["array", "null"], "items": ENVIRONMENT},
     "terminationGracePeriodSeconds": {"type": ["integer", "null"], "minimum": 0},
     "service.type": {"enum": ["ClusterIP", "NodePort", "LoadBalancer"]},
     "service.port": PORT,
-    "service.nodePort": PORT,
-    "service.portName": NAME | {"maxLength": 15, "minLength": 1},
+    "service.nodePort": PORT | {"type": ["integer", "null"]},
+    "service.portName": NAME | {"pattern": "^[a-z]([a-z0-9]|-[a-z0-9])*$", "maxLength": 15, "minLength": 1},
     "service.ipFamilyPolicy": {"enum": ["", "SingleStack", "PreferDualStack", "RequireDualStack"]},
     "ingress.hosts": {"type": ["array", "null"], "items": {"type": "string"}},
     "ingress.pathType": {"enum": ["Prefix", "Exact", "ImplementationSpecific"]},
     "httpRoute.hostnames": {"type": ["array", "null"], "items": {"type": "string"}},
-    "networkPolicy.egress.ports": {"type": ["array", "null"], "items": {"type": "integer", "minimum": 1}},
+    "networkPolicy.egress.ports": {"type": ["array", "null"], "items": PORT},
     "podDisruptionBudget.maxUnavailable": ONE_OF_TWO,
     "podDisruptionBudget.minAvailable": ONE_OF_TWO,
     "podDisruptionBudget.unhealthyPodEvictionPolicy": {"enum": ["", "IfHealthyBudget", "AlwaysAllow"]},
     "serviceMonitor.sampleLimit": {"type": ["integer", "null"], "minimum": 1},
     "podMonitor.sampleLimit": {"type": ["integer", "null"], "minimum": 1},
     "probe.targets": {"type": ["array", "null"], "items": {"type": "string"}},
+    "prometheusRule.runbookUrl": {"type": "string", "minLength": 1, "pattern": r'^[^"\\\s]+$'},
     "prometheusRule.backlogLimits": {"type": ["object", "null"], "additionalProperties": {"type": "number"}},
     **{
         f"{kind}.{name}": PROMETHEUS_DURATION
@@ -137,7 +151,7 @@ def threshold_schemas() -> dict[str, Schema]:
     by_unit = {
         Unit.DURATION: DURATION,
         # It stands in quotes, in an expression, in YAML.
-        Unit.TEXT: {"type": "string", "pattern": r'^[^"\\\n]*$'},
+        Unit.TEXT: {"type": "string", "minLength": 1, "pattern": r'^[^"\\\n]+$'},
     }
     positive = {"type": "number", "exclusiveMinimum": 0}
     return {f"prometheusRule.thresholds.{name}": by_unit.get(each.unit, positive) for name, each in THRESHOLDS.items()}
@@ -152,6 +166,9 @@ def config_schema() -> tuple[Schema, Schema]:
         definitions[f"{kind}_target"] = target
     for kind in Kind:
         by_reference(definitions[f"{kind}_target"], is_whole=True)
+    for name in definitions:
+        if name.endswith("_schedule"):  # what a collector must be told may be told among the defaults
+            definitions[name].pop("required", None)
     definitions["defaults"] = defaults_schema(definitions)
     definitions["budget"] = Budget.model_json_schema()
     config: Schema = {
@@ -160,9 +177,13 @@ def config_schema() -> tuple[Schema, Schema]:
         "properties": {
             "defaults": {"$ref": "#/definitions/defaults"},
             "party_labels": {"enum": ["full", "short"]},
-            "aliases": {"type": ["object", "null"], "additionalProperties": {"type": "string"}},
+            "aliases": {"type": "object", "additionalProperties": {"type": "string"}},
             "budget": {"$ref": "#/definitions/budget"},
-            "targets": {"type": ["object", "null"], "additionalProperties": any_target()},
+            "targets": {
+                "type": ["object", "null"],
+                "propertyNames": {"pattern": f"^{TARGET_NAME}$"},
+                "additionalProperties": any_target(),
+            },
         },
     }
     return plain(definitions), config
@@ -191,9 +212,15 @@ def by_reference(target: Schema, *, is_whole: bool) -> None:
             "secretKeyRef": SECRET_KEY,
         },
     }
-    properties["headers"] = {"type": ["object", "null"], "additionalProperties": OR_SECRET}
+    properties["headers"] = named(HEADER_NAME, OR_SECRET)
+    properties["labels"] = named(LABEL_NAME, {"type": "string"})
     if is_whole:
-        properties["url"] = OR_SECRET
+        properties["url"] = OR_SECRET | {"pattern": ADDRESS}
+
+
+def named(pattern: str, values: Schema) -> Schema:
+    """Return the schema of a mapping whose keys are names."""
+    return {"type": "object", "propertyNames": {"pattern": f"^{pattern}$"}, "additionalProperties": values}
 
 
 def defaults_schema(definitions: Schema) -> Schema:
@@ -215,7 +242,7 @@ DROPPED = {"title", "default", "discriminator", "writeOnly", "format"}
 
 
 def plain(part: Any) -> Any:
-    """Return a schema of pydantic's in the words of draft-07, with what may be null as what it is otherwise."""
+    """Return a schema of pydantic's in the words of draft-07, with what may be null in one line."""
     if isinstance(part, Sequence) and not isinstance(part, str):
         return [plain(each) for each in part]
     if not isinstance(part, Mapping):
@@ -229,4 +256,6 @@ def plain(part: Any) -> Any:
     if len(choices) == 1:
         del kept["anyOf"]
         kept |= choices[0]
+        if "type" in kept:
+            kept["type"] = [kept["type"], "null"]
     return kept

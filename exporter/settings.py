@@ -39,7 +39,7 @@ Duration = Annotated[
     BeforeValidator(read_duration),
     PlainSerializer(write_duration),
     # As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
-    WithJsonSchema({"type": "string", "minLength": 2, "pattern": f"^{''.join(f'([0-9]+{unit})?' for unit in UNITS)}$"}),
+    WithJsonSchema({"type": "string", "minLength": 1, "pattern": f"^{''.join(f'([0-9]+{unit})?' for unit in UNITS)}$"}),
 ]
 
 
@@ -90,9 +90,12 @@ def named(pattern: str, words: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-TargetName = Annotated[str, named(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}", "letters, digits and -_.: only")]
-HeaderName = Annotated[str, named(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", "a header's name, without spaces and colons")]
-LabelName = Annotated[str, named(r"_?[a-zA-Z][a-zA-Z0-9_]*", "letters, digits and underscores, no two to begin with")]
+TARGET_NAME = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
+TargetName = Annotated[str, named(TARGET_NAME, "letters, digits and -_.: only")]
+HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+HeaderName = Annotated[str, named(HEADER_NAME, "a header's name, without spaces and colons")]
+LABEL_NAME = r"_?[a-zA-Z][a-zA-Z0-9_]*"
+LabelName = Annotated[str, named(LABEL_NAME, "letters, digits and underscores, no two to begin with")]
 TEMPLATE = r"[^:#\s]{1,1000}(:[^:\s]{1,1000}){2}"
 TemplateName = Annotated[str, named(TEMPLATE, "PACKAGE:MODULE:ENTITY, such as splice-amulet:Splice.Amulet:Amulet")]
 Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "a hash in hex digits")]

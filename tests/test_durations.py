@@ -123,6 +123,6 @@ def test_its_schema_knows_what_is_written() -> None:
 
 def test_its_schema_refuses_an_empty_text() -> None:
     schema = TypeAdapter[timedelta](Duration).json_schema()
-    assert schema["minLength"] == len("1s")  # the pattern alone would let it through
+    assert schema["minLength"] == 1  # the pattern alone would let it through
     assert all(re.search(schema["pattern"], text) for text in ("1s", "1h30m", "500ms", "1d12h"))
     assert not any(re.search(schema["pattern"], text) for text in ("1", "30m1h", "1 s", "-1s", "1.5s"))

@@ -128,8 +128,8 @@ def test_pods_pass_the_restricted_standard(values: Values) -> None:
 
 def test_every_name_fits_and_every_label_is_valid(values: Values) -> None:
     for each in render(values, release="a" * 53):
-        longest = 253 if each["kind"] in ("ConfigMap", "PrometheusRule") else 63
-        assert len(each["metadata"]["name"]) <= (52 if each["kind"] == "StatefulSet" else longest)
+        longest = {"StatefulSet": 52} | dict.fromkeys(("ConfigMap", *FOREIGN), 253)
+        assert len(each["metadata"]["name"]) <= longest.get(each["kind"], 63)
         assert not each["metadata"]["name"].endswith("-")
         assert all(len(str(value)) <= 63 for value in each["metadata"].get("labels", {}).values())
 

@@ -59,13 +59,15 @@ def test_labels_and_annotations_go_to_alerts_and_not_to_what_is_recorded() -> No
             assert (rule.get("annotations", {}).get("board") is not None) == ("alert" in rule)
 
 
-def test_an_alerts_own_severity_cannot_be_overwritten_by_chance() -> None:
-    assert {
-        rule["labels"]["severity"]
-        for group in groups(alertLabels={"severity": "page"})
+def test_labels_and_annotations_of_an_operator_win_over_the_alerts_own() -> None:
+    changed = [
+        rule
+        for group in groups(alertLabels={"severity": "page"}, alertAnnotations={"summary": "{{ $labels.target }}"})
         for rule in group["rules"]
         if "alert" in rule
-    } == {"critical", "warning", "info"}
+    ]
+    assert {rule["labels"]["severity"] for rule in changed} == {"page"}
+    assert {rule["annotations"]["summary"] for rule in changed} == {"{{ $labels.target }}"}
 
 
 def test_limits_of_templates_are_recorded() -> None:

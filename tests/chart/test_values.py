@@ -1,10 +1,13 @@
 """What single values do: secrets, names, what repeats the chart's own, shards, and what is refused."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from exporter.collectors import discover
+from exporter.configuration import load
 from exporter.shards import shard_of
 from tests.chart.engine import (
     FULLNAME,
@@ -22,6 +25,7 @@ from tests.chart.engine import (
 )
 
 TOKEN = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "token"}}
+KEY = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
 
 
 def targets(**named: Any) -> dict[str, Any]:
@@ -80,7 +84,10 @@ def test_headers_and_addresses_that_are_secret_come_by_the_environment() -> None
     gateway = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
     target = ledger(url={"secretKeyRef": {"name": "scan", "key": "url"}}, headers={"X-API-Key": gateway, "accept": "a"})
     objects = render(targets(my_node=target))
-    assert configuration(objects) == {"targets": {"my-node": {"kind": "ledger", "headers": {"accept": "a"}}}}
+    assert configuration(objects)["targets"] == {
+        # The address is asked only while the Secret is missing, which is to be a fault of this target alone.
+        "my-node": {"kind": "ledger", "headers": {"accept": "a"}, "url": "http://its-secret-is-missing.invalid"}
+    }
     assert variables(objects) == {
         "CANTON_EXPORTER_TARGETS__MY_NODE__HEADERS__X_API_KEY": {
             "secretKeyRef": {"name": "gateway", "key": "api-key", "optional": True}
@@ -134,7 +141,7 @@ def test_a_part_of_a_security_context_can_be_left_to_the_cluster() -> None:
 def test_names_of_63_characters_leave_room_for_what_is_added(key: str) -> None:
     values = targets(one=ledger()) | {key: "n" * 63, "shards": 3, "probe": {"enabled": True}, "web": {"tlsSecret": "t"}}
     objects = render(values, release="r" * 53)
-    names = [each["metadata"]["name"] for each in objects if each["kind"] != "ConfigMap"]
+    names = [each["metadata"]["name"] for each in objects if each["kind"] not in ("ConfigMap", "Probe")]
     assert max(map(len, names)) <= 63
     statefulset = the(objects, "StatefulSet")
     # A pod's revision label is its StatefulSet's name and a hash of ten characters.
@@ -156,6 +163,12 @@ def test_no_pod_gets_a_token_of_the_cluster() -> None:
 def test_a_single_pod_is_replaced_and_never_doubled() -> None:
     spec = the(render(ONE), "Deployment")["spec"]
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+
+
+@pytest.mark.parametrize("strategy", [{"type": "RollingUpdate"}, None])
+def test_another_strategy_never_doubles_it_either(strategy: Values | None) -> None:
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
+    assert the(render({"strategy": strategy}), "Deployment")["spec"]["strategy"] == rolling
 
 
 def test_shards_know_their_number_by_their_name() -> None:
@@ -254,6 +267,87 @@ def test_the_network_policy_opens_the_ports_of_the_targets() -> None:
     assert "to" not in asked
 
 
+def test_a_secret_that_is_missing_is_no_fault_of_the_configuration(tmp_path: Path) -> None:
+    values = targets(one=ledger(url={"secretKeyRef": {"name": "a", "key": "b"}}, auth=TOKEN), two=ledger())
+    file = tmp_path / "exporter.yaml"
+    file.write_text(yaml.safe_dump(configuration(render(values))))
+    assert list(load(file, discover()).targets) == ["one", "two"]
+
+
+def test_notes_make_each_secret_with_one_command() -> None:
+    key = {"secretKeyRef": {"name": "participant-token", "key": "api-key"}}
+    notes = texts(targets(one=ledger(auth=TOKEN, headers={"X-API-Key": key}), two=ledger(auth=TOKEN)))["NOTES.txt"]
+    [command] = [line for line in notes.splitlines() if "create secret" in line]
+    assert command.strip() == (
+        f"kubectl -n {NAMESPACE} create secret generic participant-token"
+        " --from-file=api-key=FILE --from-file=token=FILE"
+    )
+
+
+def test_the_path_of_the_external_address_is_before_every_path_too() -> None:
+    objects = render(
+        ONE | {"web": {"externalUrl": "https://tools.example/canton"}, "serviceMonitor": {"enabled": True}}
+    )
+    assert container(objects)["livenessProbe"]["httpGet"]["path"] == "/canton/-/healthy"
+    assert the(objects, "ServiceMonitor")["spec"]["endpoints"][0]["path"] == "/canton/metrics"
+
+
+@pytest.mark.parametrize("own", [{"ca": {}, "insecureSkipVerify": False}, {"serverName": "a"}], ids=str)
+def test_what_an_operator_says_of_tls_is_not_weakened(own: Values) -> None:
+    monitor = {"enabled": True, "endpoint": {"tlsConfig": own}}
+    probe = {"enabled": True, "spec": {"tlsConfig": own}}
+    objects = render(ONE | {"web": {"tlsSecret": "t"}, "serviceMonitor": monitor, "probe": probe})
+    assert the(objects, "ServiceMonitor")["spec"]["endpoints"][0]["tlsConfig"] == own
+    assert the(objects, "Probe")["spec"]["tlsConfig"] == own
+
+
+def test_a_probe_tells_prometheus_nothing_that_would_alarm_twice() -> None:
+    spec = the(render(ONE | {"probe": {"enabled": True}}), "Probe")["spec"]
+    assert spec["metricRelabelings"] == [{"sourceLabels": ["__name__"], "regex": "probe_.+", "action": "keep"}]
+
+
+@pytest.mark.parametrize("release", ["123", "1e3", "yes", "null", "my.release"])
+def test_names_that_look_like_something_else_stay_names(release: str) -> None:
+    everything = {"shards": 2, "serviceAccount": {"name": "123"}, "ingress": {"enabled": True, "className": "on"}}
+    for each in render(ONE | everything, release=release):
+        assert isinstance(each["metadata"]["name"], str)
+        assert each["metadata"]["labels"]["app.kubernetes.io/instance"] == release
+        if each["kind"] == "Service":
+            assert each["spec"]["selector"]["app.kubernetes.io/instance"] == release
+            assert "." not in each["metadata"]["name"]
+    assert pod(render(ONE | everything, release=release))["serviceAccountName"] == "123"
+
+
+def test_what_is_in_a_namespace_of_others_has_the_releases_own_in_its_name() -> None:
+    elsewhere = {"enabled": True, "namespace": "monitoring"}
+    objects = render(ONE | {"serviceMonitor": elsewhere, "prometheusRule": elsewhere, "dashboards": elsewhere})
+    foreign = [each for each in objects if each["metadata"]["namespace"] == "monitoring"]
+    assert len(foreign) == 8
+    assert all(each["metadata"]["name"].startswith(f"{NAMESPACE}-{FULLNAME}") for each in foreign)
+
+
+def test_the_pod_of_helm_test_is_none_of_the_exporters_and_may_ask_it() -> None:
+    policy = {"enabled": True, "ingress": {"from": [{"podSelector": {"matchLabels": {"app": "prometheus"}}}]}}
+    objects = render(ONE | {"networkPolicy": policy, "podDisruptionBudget": {"enabled": True}})
+    labels = the(objects, "Pod")["metadata"]["labels"]
+    for kind in ("Service", "PodDisruptionBudget", "NetworkPolicy"):
+        spec = the(objects, kind)["spec"]
+        chosen = spec.get("podSelector", spec.get("selector"))
+        assert not chosen.get("matchLabels", chosen).items() <= labels.items()
+    peers = the(objects, "NetworkPolicy")["spec"]["ingress"][0]["from"]
+    assert [each["podSelector"]["matchLabels"].items() <= labels.items() for each in peers] == [False, True]
+
+
+def test_a_spread_with_a_selector_of_its_own_keeps_it() -> None:
+    own = {"maxSkew": 1, "topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b"}}}
+    assert pod(render({"topologySpreadConstraints": [own]}))["topologySpreadConstraints"] == [own]
+
+
+def test_options_may_be_said_for_all_targets_and_the_interval_for_one() -> None:
+    options = {"collectors": {"acs": {"options": {"templates": ["a:B:C"]}}}}
+    render({"config": {"defaults": options, "targets": {"scan": SCAN | {"collectors": {"acs": {"interval": "1h"}}}}}})
+
+
 REFUSED: dict[str, tuple[Values, str]] = {
     "a typo": ({"podSecurityContex": {}}, "additional properties 'podSecurityContex' not allowed"),
     "a typo deep inside": (
@@ -287,8 +381,58 @@ REFUSED: dict[str, tuple[Values, str]] = {
         "at '/config/targets/a/auth/secretKeyRef': missing property 'key'",
     ),
     "a name that no variable can have": (
-        {"config": {"targets": {"a:b": ledger(headers={"k": {"secretKeyRef": {"name": "a", "key": "b"}}})}}},
-        "config.targets.a:b.headers.k: a secretKeyRef here becomes an environment variable",
+        {"config": {"targets": {"a:b": ledger(headers={"k": KEY})}}},
+        "can spell letters, digits, dots and single - or _ only; choose another name than a:b",
+    ),
+    "a name that a variable would take apart": (
+        {"config": {"targets": {"a__b": ledger(headers={"k": KEY})}}},
+        "config.targets.a__b.headers.k: a secretKeyRef here becomes an environment variable",
+    ),
+    "two names that are one to the environment": (
+        {"config": {"targets": {"My-node": ledger(headers={"k": KEY}), "my_node": ledger()}}},
+        "config.targets: My-node and my_node are one name to the environment",
+    ),
+    "a header that no variable can spell": (
+        targets(a=ledger(headers={"X_Key": KEY})),
+        "config.targets.a.headers.X_Key: a secretKeyRef here becomes an environment variable",
+    ),
+    "a header in the open": (
+        targets(a=ledger(headers={"Authorization": "Bearer abc"})),
+        "config.targets.a.headers.Authorization: everybody who can read the ConfigMap could read it",
+    ),
+    "a password in an address": (
+        targets(a=ledger(url="http://me:secret@node")),
+        "config.targets.a.url: everybody who can read the ConfigMap could read it",
+    ),
+    "an address without http": (targets(a=ledger(url="participant:7575")), "at '/config/targets/a/url'"),
+    "an address with a part that is never asked": (
+        targets(a=ledger(url="http://node/#part")),
+        "config.targets.a.url: http://node/#part is no address of a node; write http://host:port/path",
+    ),
+    "a bearer without a token": (
+        targets(a=ledger(auth={"type": "bearer"})),
+        "config.targets.a.auth: a bearer needs its token",
+    ),
+    "a token that is not sent": (
+        targets(a=ledger(auth=TOKEN | {"type": "none"})),
+        "config.targets.a.auth: it has a token and says type: none; write type: bearer",
+    ),
+    "a target with a space in its name": ({"config": {"targets": {"a b": SCAN}}}, "a b"),
+    "a demo beside nodes": (ONE | {"demo": True}, "demo: nodes are configured, which a demo does not watch"),
+    "settings beside another's": (
+        {"existingConfig": {"secret": "b"}, "config": {"party_labels": "short"}},
+        "config: an existingConfig is used instead; put party_labels there",
+    ),
+    "a probe of nobody": (
+        ONE | {"probe": {"enabled": True, "targets": ["scna"]}},
+        "probe.targets: there is no target scna in config.targets; there are scan",
+    ),
+    "a route to nowhere": ({"httpRoute": {"enabled": True}}, "httpRoute.parentRefs: name a gateway"),
+    "a number for a variable": ({"extraEnv": [{"name": "A", "value": 1}]}, "at '/extraEnv/0/value': got number"),
+    "a path that is another's": ({"web": {"routePrefix": "a b"}}, "at '/web/routePrefix'"),
+    "a threshold that was taken away": (
+        {"prometheusRule": {"thresholds": {"packagesIgnored": None}}},
+        "missing property 'packagesIgnored'",
     ),
     "a threshold that is none": (
         {"prometheusRule": {"thresholds": {"ledgerLag": 3}}},

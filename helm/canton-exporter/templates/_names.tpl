@@ -7,7 +7,7 @@
 {{- define "canton-exporter.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $whole := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- default $whole .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- default ($whole | replace "." "-") .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "canton-exporter.suffixed" -}}
@@ -30,18 +30,35 @@
 {{- default .Release.Namespace .Values.namespaceOverride -}}
 {{- end -}}
 
+{{/* (list $ NAMESPACE): the name of what is in a namespace that other releases may use too */}}
+{{- define "canton-exporter.shared" -}}
+{{- $own := include "canton-exporter.namespace" (index . 0) -}}
+{{- $other := default $own (index . 1) -}}
+{{- $name := include "canton-exporter.fullname" (index . 0) -}}
+{{- ternary $name (list $own $name | compact | join "-") (eq $own $other) -}}
+{{- end -}}
+
 {{- define "canton-exporter.serviceAccount" -}}
 {{- $account := .Values.serviceAccount -}}
 {{- default (ternary (include "canton-exporter.fullname" .) "default" $account.create) $account.name -}}
 {{- end -}}
 
 {{- define "canton-exporter.selector" -}}
-app.kubernetes.io/name: {{ include "canton-exporter.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "canton-exporter.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{- define "canton-exporter.testSelector" -}}
+app.kubernetes.io/name: {{ printf "%s-test" (include "canton-exporter.name" . | trunc 58 | trimSuffix "-") | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "canton-exporter.labels" -}}
 {{ include "canton-exporter.selector" . }}
+{{ include "canton-exporter.ownLabels" . }}
+{{- end -}}
+
+{{- define "canton-exporter.ownLabels" -}}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: canton-exporter
 app.kubernetes.io/managed-by: {{ .Release.Service }}
@@ -55,8 +72,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $labels := merge (include "canton-exporter.labels" $ | fromYaml) (default dict $own.labels) (default dict $.Values.commonLabels) -}}
 {{- $annotations := merge (dict) (default dict $own.annotations) (default dict $.Values.commonAnnotations) -}}
 metadata:
-  name: {{ index . 1 }}
-  namespace: {{ default (include "canton-exporter.namespace" $) $own.namespace }}
+  name: {{ index . 1 | quote }}
+  namespace: {{ default (include "canton-exporter.namespace" $) $own.namespace | quote }}
   labels: {{- toYaml $labels | nindent 4 }}
   {{- with $annotations }}
   annotations: {{- toYaml . | nindent 4 }}
@@ -66,7 +83,7 @@ metadata:
 {{- define "canton-exporter.image" -}}
 {{- $image := .Values.image -}}
 {{- $registry := default $image.registry (default dict .Values.global).imageRegistry -}}
-{{- $whole := ternary (printf "%s/%s" $registry $image.repository) $image.repository (not (empty $registry)) -}}
+{{- $whole := list (default "" $registry | trimSuffix "/") $image.repository | compact | join "/" -}}
 {{- if $image.digest -}}
 {{- printf "%s@%s" $whole $image.digest -}}
 {{- else -}}
@@ -84,13 +101,21 @@ metadata:
 
 {{/* (list $ PATH): a path of the exporter, behind its prefix */}}
 {{- define "canton-exporter.path" -}}
-{{- $prefix := default "" (index . 0).Values.web.routePrefix | trimAll "/" -}}
+{{- $web := (index . 0).Values.web -}}
+{{- $prefix := default (get (urlParse (default "" $web.externalUrl)) "path") $web.routePrefix | trimAll "/" -}}
 {{- $path := index . 1 | trimAll "/" -}}
 {{- printf "/%s" (list $prefix $path | compact | join "/") -}}
 {{- end -}}
 
 {{- define "canton-exporter.scheme" -}}
 {{- default (ternary "https" "http" (not (empty .Values.web.tlsSecret))) .Values.web.scheme -}}
+{{- end -}}
+
+{{/* (list MAPPING ...): lays mappings one over the other, key by key, the first on top */}}
+{{- define "canton-exporter.joined" -}}
+{{- $joined := dict -}}
+{{- range reverse . -}}{{- range $key, $value := . -}}{{- $_ := set $joined $key $value -}}{{- end -}}{{- end -}}
+{{- toYaml $joined -}}
 {{- end -}}
 
 {{/* (list LISTS KEY): joins lists of mappings; of those with one KEY the last counts, as the API refuses both */}}

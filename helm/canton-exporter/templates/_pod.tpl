@@ -12,7 +12,7 @@ spec:
   {{- with include "canton-exporter.pullSecrets" . | fromYamlArray }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
-  serviceAccountName: {{ include "canton-exporter.serviceAccount" . }}
+  serviceAccountName: {{ include "canton-exporter.serviceAccount" . | quote }}
   automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
   # With service links, a service called canton-exporter would set CANTON_EXPORTER_PORT and others, which are settings.
   enableServiceLinks: false
@@ -69,7 +69,7 @@ spec:
   {{- $own := dict "labelSelector" (dict "matchLabels" (include "canton-exporter.selector" $ | fromYaml)) }}
   topologySpreadConstraints:
     {{- range . }}
-    - {{- merge (dict) . $own | toYaml | nindent 6 }}
+    - {{- (hasKey . "labelSelector" | ternary (list .) (list . $own)) | include "canton-exporter.joined" | nindent 6 }}
     {{- end }}
   {{- end }}
 {{- end -}}

@@ -13,8 +13,8 @@
 {{- range $each := $group.rules -}}
 {{- if or $each.record (get $rule.alerts $each.alert) -}}
 {{- if $each.alert -}}
-{{- $_ := set $each "labels" (merge (default dict $each.labels) (default dict $rule.alertLabels)) -}}
-{{- $_ := set $each "annotations" (merge (default dict $each.annotations) (default dict $rule.alertAnnotations)) -}}
+{{- $_ := set $each "labels" (merge (dict) (default dict $rule.alertLabels) (default dict $each.labels)) -}}
+{{- $_ := set $each "annotations" (merge (dict) (default dict $rule.alertAnnotations) (default dict $each.annotations)) -}}
 {{- end -}}
 {{- $kept = append $kept $each -}}
 {{- end -}}
