@@ -10,6 +10,7 @@ from exporter.collectors import discover
 from exporter.configuration import load
 from exporter.shards import shard_of
 from tests.chart.engine import (
+    CHART,
     FULLNAME,
     NAMESPACE,
     ONE,
@@ -192,6 +193,13 @@ def test_each_shard_is_probed_for_its_own_targets() -> None:
             for target in each["spec"]["targets"]["staticConfig"]["static"]:
                 asked[target] = each["spec"]["prober"]["url"]
     assert asked == {name: f"{FULLNAME}-{shard_of(name, 4)}.{FULLNAME}-shards.{NAMESPACE}.svc:10066" for name in names}
+
+
+def test_the_exporters_own_example_of_every_setting_is_a_value(tmp_path: Path) -> None:
+    example = yaml.safe_load((CHART.parents[1] / "exporter.example.yaml").read_text())
+    file = tmp_path / "exporter.yaml"
+    file.write_text(yaml.safe_dump(configuration(render({"config": example}))))
+    assert load(file, discover()) == load(CHART.parents[1] / "exporter.example.yaml", discover())
 
 
 def test_the_configuration_is_a_template() -> None:
