@@ -105,6 +105,13 @@ def test_secrets_may_be_said_for_all_targets_at_once() -> None:
     assert list(variables(objects)) == ["CANTON_EXPORTER_DEFAULTS__HEADERS__X_API_KEY"]
 
 
+def test_a_token_may_come_from_elsewhere() -> None:
+    variable = {"name": "CANTON_EXPORTER_TARGETS__ONE__AUTH__TOKEN", "valueFrom": {"secretKeyRef": {}}}
+    bearer = targets(one=ledger(auth={"type": "bearer"}))
+    assert render(bearer | {"extraEnv": [variable]})
+    assert render({"config": {**bearer["config"], "defaults": {"auth": TOKEN}}})
+
+
 def test_what_repeats_an_own_variable_volume_or_mount_wins() -> None:
     headers = {"X-API-Key": {"secretKeyRef": {"name": "gateway", "key": "api-key"}}}
     own = "CANTON_EXPORTER_TARGETS__ONE__HEADERS__X_API_KEY"

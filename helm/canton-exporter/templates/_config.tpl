@@ -4,7 +4,9 @@ What is watched, as YAML: `config` for the file, with no secret in it; `files` a
 */}}
 {{- define "canton-exporter.watched" -}}
 {{- $config := include "canton-exporter.filled" (dict "place" "config" "part" (omit .Values.config "targets") "$" .) | fromYaml -}}
-{{- $read := dict "files" dict "env" dict "ports" dict "hidden" list -}}
+{{/* A token may come from what all targets share, or from variables of the operator's own. */}}
+{{- $mayHaveToken := or (default dict $config.defaults).auth .Values.extraEnv .Values.extraEnvFrom -}}
+{{- $read := dict "files" dict "env" dict "ports" dict "hidden" list "mayHaveToken" $mayHaveToken -}}
 {{- with $config.defaults -}}{{- include "canton-exporter.target" (dict "place" (list "defaults") "target" . "read" $read) -}}{{- end -}}
 {{- $targets := dict -}}
 {{- $folded := dict -}}
@@ -24,7 +26,7 @@ What is watched, as YAML: `config` for the file, with no secret in it; `files` a
 {{- $env := list -}}
 {{- range keys $read.env | sortAlpha -}}{{- $env = append $env (get $read.env .) -}}{{- end -}}
 {{- $_ := set $read "env" $env -}}
-{{- toYaml (set $read "config" $config) -}}
+{{- omit (set $read "config" $config) "mayHaveToken" | toYaml -}}
 {{- end -}}
 
 {{/* (dict place part $): a part of the values with its templates filled in */}}
@@ -47,7 +49,7 @@ What is watched, as YAML: `config` for the file, with no secret in it; `files` a
 {{- if and (eq "none" (default "" $auth.type)) (or $auth.secretKeyRef $auth.token_file) -}}
 {{- fail (printf "%s.auth: it has a token and says type: none; write type: bearer" $place) -}}
 {{- end -}}
-{{- if and (not $isDefault) (eq "bearer" (default "" $auth.type)) (not $auth.secretKeyRef) (not $auth.token_file) -}}
+{{- if and (not $isDefault) (not .read.mayHaveToken) (eq "bearer" (default "" $auth.type)) (not $auth.secretKeyRef) (not $auth.token_file) -}}
 {{- fail (printf "%s.auth: a bearer needs its token; write secretKeyRef: {name: SECRET, key: KEY}, or token_file" $place) -}}
 {{- end -}}
 {{- with $auth.secretKeyRef -}}

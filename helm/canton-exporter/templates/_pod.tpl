@@ -32,7 +32,7 @@ spec:
       {{- with .Values.securityContext }}
       securityContext: {{- toYaml . | nindent 8 }}
       {{- end }}
-      args: {{- include "canton-exporter.arguments" . | nindent 8 }}
+      args: {{- include "canton-exporter.arguments" . | trim | nindent 8 }}
       {{- with include "canton-exporter.environment" (list . $watched.env) | fromYamlArray }}
       env: {{- toYaml . | nindent 8 }}
       {{- end }}
