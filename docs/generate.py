@@ -204,6 +204,10 @@ Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 
 """
 CONNECTIONS = """
+Secrets are best kept in files, which whoever renews them just replaces: `token_file`, `header_files`, and `url_file`
+instead of `url`. Their paths begin at this file's folder. One that is missing is a fault of its target alone, whose
+requests are kept back until it is there.
+
 Through a proxy: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are honoured. A private certificate authority:
 `SSL_CERT_FILE` names its bundle.
 """
@@ -284,6 +288,10 @@ def example_target(model: type[Configured], kind: Kind, url: str) -> Iterator[st
             yield f"    {name}: {kind if name == 'kind' else url}\n"
         elif name == "auth" and kind is not Kind.SCAN:
             yield "    # auth: {type: bearer, token_file: /run/secrets/token}\n"
+        elif name == "url_file":
+            yield "    # url_file: /run/secrets/url\n"
+        elif name == "header_files":
+            yield "    # header_files: {X-API-Key: /run/secrets/api-key}\n"
         else:
             yield f"    # {name}: {written(field.get_default())}\n"
     yield "    collectors:\n"

@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 
 from exporter.errors import Unauthorized
+from exporter.secret_files import SecretFile, Unreadable
 from exporter.settings import BearerAuth, NoAuth
 
 
@@ -90,8 +91,7 @@ class FromFile:
     renewed_by = "file"
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self._seen: object = None
+        self._file = SecretFile(path, "token")
         self._token: Token | None = None
 
     async def token(self) -> Token | None:
@@ -105,25 +105,16 @@ class FromFile:
 
     def _read(self) -> Token:
         try:
-            # Whoever renews it replaces the file or, on Kubernetes, the link it is behind: the inode tells both.
-            status = self.path.stat()
-            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
-            if self._token is None or seen != self._seen:
-                text = self.path.read_text(encoding="ascii").strip()
-                if not text and self._token is not None:
-                    return self._token  # it is being written at this moment
-                if not text.isprintable() or not text:
-                    raise Unauthorized(f"{self.path} holds no token: one line of text is expected")
-                self._token, self._seen = read_token(text), seen
-        except (OSError, UnicodeDecodeError) as error:
-            self._token = None
-            what = error.strerror if isinstance(error, OSError) else "it is not text"
-            raise Unauthorized(f"the token cannot be read from {self.path}: {what}") from error
+            text = self._file.read()
+        except Unreadable as error:
+            raise Unauthorized(str(error)) from error
+        if self._token is None or text != self._token.text:
+            self._token = read_token(text)
         return self._token
 
     def reject(self, token: Token) -> None:
         if token == self._token:
-            self._token = None
+            self._file.forget()
 
 
 def make_auth(settings: NoAuth | BearerAuth) -> Auth:

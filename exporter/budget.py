@@ -49,4 +49,6 @@ class Budgets:
         self._by_host: dict[tuple[str, settings.Budget], Budget] = {}
 
     def of(self, host: str, allowed: settings.Budget) -> Budget:
-        return self._by_host.setdefault((host, allowed), Budget(allowed))
+        if (host, allowed) not in self._by_host:
+            self._by_host[host, allowed] = Budget(allowed)
+        return self._by_host[host, allowed]

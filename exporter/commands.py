@@ -11,7 +11,6 @@ from contextlib import suppress
 
 from exporter import own
 from exporter.app import App
-from exporter.auth import FromFile, make_auth
 from exporter.autoreload import ConfigFile, keep_looking
 from exporter.collectors import discover, metrics_of
 from exporter.configuration import Settings, load
@@ -21,6 +20,7 @@ from exporter.flags import VARIABLES, Flags
 from exporter.log import set_up
 from exporter.metric import Metric
 from exporter.probe import probe
+from exporter.secret_files import SecretFile, Unreadable
 from exporter.settings import Target
 from exporter.shards import Shard, choose
 from exporter.web.access import Access
@@ -74,9 +74,11 @@ def count(settings: Settings, shard: Shard) -> str:
 
 def warn(name: str, target: Target) -> None:
     """Say what cannot be had now and may be there when the exporter runs."""
-    auth = make_auth(target.auth)
-    if target.auth.type != "none" and auth.at_hand() is None and isinstance(auth, FromFile):
-        print(f"canton-exporter: warning: target {name}: {auth.path} holds no token that can be read", file=sys.stderr)
+    for what, path in target.files().items():
+        try:
+            SecretFile(path, what).read()
+        except Unreadable as error:
+            print(f"canton-exporter: warning: target {name}: {error}", file=sys.stderr)
 
 
 def read(flags: Flags, file: ConfigFile) -> tuple[Settings, Access]:

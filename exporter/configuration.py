@@ -15,6 +15,8 @@ from exporter.schema import Askable, Configured, target_models
 from exporter.settings import Budget, Kind, TargetName, Text
 from exporter.sources import Tree, at, holds, merge, nearest, printable, read_environment, read_file
 
+EACH_TARGETS_OWN = ("kind", "url", "url_file")
+
 
 class Document(BaseSettings):
     """The top of the file. Targets and defaults are checked on their own, each target by the model of its kind."""
@@ -28,7 +30,7 @@ class Document(BaseSettings):
         env_nested_delimiter="__",
     )
     defaults: dict[str, Any] = {}
-    """Any target setting but kind and url, for all targets; a target's own wins."""
+    """Any target setting but kind, url and url_file, for all targets; a target's own wins."""
     party_labels: Literal["full", "short"] = "full"
     """How parties are written in labels; `short` is the hint and 8 characters, the full one where two collide."""
     aliases: dict[Text, Text] = {}
@@ -78,12 +80,21 @@ def load(
 
 
 def anchor(file: Tree, folder: Path) -> None:
-    """Let the paths of a file's token files begin at its folder, wherever the exporter is started."""
+    """Let the paths of a file's secret files begin at its folder, wherever the exporter is started."""
     targets = file.get("targets")
     for target in [file.get("defaults"), *(targets.values() if isinstance(targets, dict) else ())]:
-        auth = target.get("auth") if isinstance(target, dict) else None
-        if isinstance(auth, dict) and isinstance(auth.get("token_file"), str) and auth["token_file"]:
-            auth["token_file"] = str(folder.absolute() / auth["token_file"])
+        for tree, key in files_of(target):
+            if isinstance(tree.get(key), str) and tree[key]:
+                tree[key] = str(folder.absolute() / tree[key])
+
+
+def files_of(target: object) -> Iterator[tuple[Tree, str]]:
+    """Give where in a target's tree a file may be named."""
+    if isinstance(target, dict):
+        yield target, "url_file"
+        yield from ((target["auth"], "token_file"),) if isinstance(target.get("auth"), dict) else ()
+        headers = target.get("header_files")
+        yield from ((headers, name) for name in headers) if isinstance(headers, dict) else ()
 
 
 def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
@@ -156,16 +167,17 @@ def default_faults(
                 told.add(fault)
                 yield fault
     yield from collector_faults(defaults, place, questions)
-    yield from ((("defaults", key), "belongs to each target, not here") for key in ("kind", "url") if key in defaults)
+    yield from ((("defaults", key), "belongs to each target, not here") for key in EACH_TARGETS_OWN if key in defaults)
 
 
 def applicable(defaults: Tree, kind: Kind, questions: Mapping[str, Askable]) -> Tree:
-    """Return the defaults without those of collectors that do not ask this kind of target."""
-    collectors = defaults.get("collectors")
+    """Return the defaults without what only a target can say, and collectors that do not ask this kind of target."""
+    shared = {name: value for name, value in defaults.items() if name not in EACH_TARGETS_OWN}
+    collectors = shared.get("collectors")
     if not isinstance(collectors, dict):
-        return dict(defaults)
+        return shared
     kept = {name: value for name, value in collectors.items() if name in questions and kind in questions[name].kinds}
-    return {**defaults, "collectors": kept}
+    return {**shared, "collectors": kept}
 
 
 def collector_faults(

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-
-from yarl import URL
+from functools import partial
 
 from exporter import own
 from exporter.auth import make_auth
@@ -31,7 +30,7 @@ class Connection:
         self.standings: dict[str, Standing] = {}
         """By collector."""
         self.auth = make_auth(target.auth)
-        self.transport = Transport(target, budgets.of(URL(target.url).host or "", allowed), self.tally, clock)
+        self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.tally, clock)
         self._clock = clock
         self._probing: dict[str, asyncio.Task[Run]] = {}
         self._common = target.series_labels(name)
@@ -71,7 +70,8 @@ class Connection:
 
     def lines(self) -> Lines:
         """Return what is known of the target itself."""
-        samples = [own.TARGET_INFO.sample(1, kind=self.target.kind, url=self.target.public_url), *self.tally.samples()]
+        url = self.transport.destination.public_url
+        samples = [own.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.tally.samples()]
         token = self.auth.at_hand()
         if token is not None and token.issued is not None:
             samples.append(own.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))

@@ -10,11 +10,17 @@ UNMISTAKABLE = 16
 
 
 class Redaction:
-    """Knows a target's secrets, and the last few tokens, since one that was renewed may still be in an answer."""
+    """Knows a target's secrets, and those they were before, since one that was renewed may still be in an answer."""
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        self._secrets = {secret for secret in secrets if len(secret) >= SHORTEST}
+    def __init__(self) -> None:
+        self._secrets: dict[str, deque[frozenset[str]]] = {}
+        """By what they are of, the last few."""
         self._tokens: deque[str] = deque(maxlen=8)
+
+    def know(self, of: str, secrets: Iterable[str]) -> None:
+        """Take note of what is secret in a header or a url now."""
+        known = self._secrets.setdefault(of, deque(maxlen=3))
+        known.append(frozenset(secret for secret in secrets if len(secret) >= SHORTEST))
 
     def add(self, token: str) -> None:
         if token not in self._tokens:
@@ -31,7 +37,8 @@ class Redaction:
 
     def _longest_first(self) -> list[str]:
         """A secret may be a part of another."""
-        return sorted({*self._secrets, *self._tokens}, key=len, reverse=True)
+        others = (secret for known in self._secrets.values() for each in known for secret in each)
+        return sorted({*others, *self._tokens}, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         for secret in self._longest_first():

@@ -1,10 +1,11 @@
 """What an operator may say. Every model is strict: a key nobody reads is a fault, not a comment."""
 
 import re
+from collections import Counter
 from datetime import timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -66,6 +67,11 @@ def check_url(text: str) -> str:
     return f"{base.rstrip('/')}{mark}{query}"
 
 
+def public(url: str) -> str:
+    """Return a url as it may be shown: without user, password and query."""
+    return str(URL(url).with_user(None).with_query(None))
+
+
 def check_text(text: str) -> str:
     if not text.isprintable():
         raise ValueError("holds a character that cannot be shown")
@@ -79,6 +85,15 @@ def check_line(text: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[\x20-\x7e]*", text.get_secret_value()):
         raise ValueError("holds a line break or a character that HTTP does not carry")
     return text
+
+
+def check_file(path: Path) -> Path:
+    if path == Path():
+        raise ValueError("names no file")
+    return path
+
+
+File = Annotated[Path, AfterValidator(check_file)]
 
 
 def named(pattern: str, words: str) -> AfterValidator:
@@ -115,15 +130,15 @@ class BearerAuth(Strict):
     """Requests carry `Authorization: Bearer` and a token, given by exactly one of the two keys below."""
     token: Line | None = None
     """The token itself; better kept in a file or set by the environment."""
-    token_file: Path | None = None
+    token_file: File | None = None
     """A file that holds the token, its path from this file's folder on; read again when it changes."""
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.token is None) == (self.token_file is None):
             raise ValueError("needs exactly one of token and token_file")
-        if (self.token or SecretStr("x")).get_secret_value() == "" or self.token_file == Path():
-            raise ValueError("holds nothing where a token or its file should be")
+        if self.token is not None and not self.token.get_secret_value():
+            raise ValueError("holds nothing where a token should be")
         return self
 
 
@@ -141,8 +156,10 @@ class Target(Strict):
 
     kind: Kind
     """What the node is: `scan`, `ledger` (a participant's JSON Ledger API) or `validator`."""
-    url: Annotated[str, AfterValidator(check_url), Field(repr=False)]
+    url: Annotated[str, AfterValidator(check_url)] | None = Field(repr=False)
     """Where its API begins, such as `https://host/api/json-api`; a query is sent along with every request."""
+    url_file: File | None = None
+    """A file that holds the url instead, where that has a secret in it; read again when it changes."""
     network: Text = "default"
     """The network it belongs to, such as `mainnet`; a label on all its series."""
     role: Literal["own", "observed"] = "own"
@@ -153,28 +170,49 @@ class Target(Strict):
     """How requests are authorized."""
     headers: dict[HeaderName, Line] = {}
     """Headers sent with every request; values are secrets."""
+    header_files: dict[HeaderName, File] = {}
+    """Files that hold the values of more headers, by header; read again when they change."""
     timeout: Duration = timedelta(seconds=10)
     """How long one request may take."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_url_beside_its_file(cls, said: Any) -> Any:
+        return {"url": None, **said} if isinstance(said, dict) and said.get("url_file") is not None else said
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.url is None) == (self.url_file is None):
+            raise ValueError("needs exactly one of url and url_file")
+        return self
+
     @model_validator(mode="after")
     def _authorized_once(self) -> Self:
-        ways = [
-            self.auth.type != "none",
-            URL(self.url).user is not None,
-            any(name.lower() == "authorization" for name in self.headers),
-        ]
-        if sum(ways) > 1:
+        if self.ways_besides_url + (URL(self.url or "").user is not None) > 1:
             raise ValueError("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
         return self
+
+    @model_validator(mode="after")
+    def _headers_once(self) -> Self:
+        for name, times in Counter(map(str.lower, (*self.headers, *self.header_files))).items():
+            if times > 1:
+                raise ValueError(f"has the header {name} {times} times; keep one")
+        return self
+
+    @property
+    def ways_besides_url(self) -> int:
+        """In how many ways its requests are authorized, a user in the url aside."""
+        return (self.auth.type != "none") + ("authorization" in map(str.lower, (*self.headers, *self.header_files)))
+
+    def files(self) -> dict[str, Path]:
+        """Return the files of its secrets, by what they hold."""
+        token = self.auth.token_file if isinstance(self.auth, BearerAuth) else None
+        headers = {f"header {name}": path for name, path in self.header_files.items()}
+        return {what: path for what, path in {"url": self.url_file, "token": token, **headers}.items() if path}
 
     def series_labels(self, name: str) -> dict[str, str]:
         """Return the labels that all series of the target called `name` carry."""
         return {"target": name, "network": self.network, "role": self.role, **self.labels}
-
-    @property
-    def public_url(self) -> str:
-        """The url as it may be shown: without user, password and query."""
-        return str(URL(self.url).with_user(None).with_query(None))
 
 
 class Schedule(Strict):

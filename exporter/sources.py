@@ -20,6 +20,7 @@ INJECTED = re.compile(
     r"(PORT|SERVICE_).*|([A-Z0-9]+_)+(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)"
 )
 Tree = dict[str, Any]
+HEADERS = ("headers", "header_files")
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
@@ -96,8 +97,9 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
                 faults.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
         tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
     for target in [tree.get("defaults"), *(tree["targets"].values() if isinstance(tree.get("targets"), dict) else ())]:
-        if isinstance(target, dict) and isinstance(target.get("headers"), dict):
-            target["headers"] = {header_name(name): value for name, value in target["headers"].items()}
+        for key in HEADERS:
+            if isinstance(target, dict) and isinstance(target.get(key), dict):
+                target[key] = {header_name(name): value for name, value in target[key].items()}
     return tree, [*faults, *unknown_variables(top, {*flags})]
 
 
@@ -148,7 +150,15 @@ def nearest(key: str, names: Iterable[str]) -> str:
 
 
 def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> Tree:
-    """Return `above` laid over `below`: mappings key by key, anything else whole."""
+    """Return `above` laid over `below`: mappings key by key, anything else whole.
+
+    A header takes the place of the same one, however it is spelled and whether it is written or in a file.
+    """
+    said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
+    for key in HEADERS:
+        if isinstance(below.get(key), dict):
+            kept = {name: value for name, value in below[key].items() if str(name).lower() not in said}
+            below = {**below, key: kept}
     merged = {**below, **above}
     for key in below.keys() & above.keys():
         if isinstance(below[key], dict) and isinstance(above[key], dict):

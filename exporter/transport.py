@@ -4,12 +4,9 @@ import asyncio
 import errno
 import math
 import ssl
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import quote_plus, unquote_plus
-from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import aiohttp
@@ -21,10 +18,10 @@ from yarl import URL
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
+from exporter.destination import Destination, Place
 from exporter.errors import BUG, Failed, Limited, TimedOut, TooLarge
 from exporter.mishaps import explain
 from exporter.question import Question
-from exporter.redaction import Redaction
 from exporter.settings import Target
 from exporter.tally import Tally
 
@@ -97,30 +94,29 @@ class Connector(aiohttp.TCPConnector):
 class Transport:
     """The connections to one target."""
 
-    def __init__(self, target: Target, budget: Budget, tally: Tally, clock: Clock) -> None:
-        self._base = URL(target.url)
-        self._headers = {name: value.get_secret_value() for name, value in target.headers.items()}
-        self.redact = Redaction(secrets_of(self._base, self._headers.values()))
+    def __init__(self, target: Target, budget_of: Callable[[str], Budget], tally: Tally, clock: Clock) -> None:
+        """Take what every request needs, and what gives the budget of a host."""
+        self.destination = Destination(target)
+        self.redact = self.destination.redact
         self._limit = target.timeout.total_seconds()
-        self._budget = budget
+        self._budget_of = budget_of
         self._tally = tally
         self._clock = clock
-        self._origin = str(self._base.origin())
         self._connector = Connector(clock)
         self._session = aiohttp.ClientSession(
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": "canton-exporter", "Accept": "application/json"},
-            # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
-            proxy=proxy_for(self._base),
         )
 
     async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
-        Raises Unreachable, TimedOut, Malformed or TooLarge, and Limited while the node wants to be left alone.
+        Raises Unreachable, TimedOut, Malformed or TooLarge, Limited while the node wants to be left alone, and
+        Unauthorized while the file of a header is missing.
         """
-        seconds -= await self._wait_for_turn(question, share, seconds)
+        place, headers = self.destination.place(), self.destination.headers()
+        seconds -= await self._wait_for_turn(place, question, share, seconds)
         limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
         if token:
             self.redact.add(token)
@@ -129,9 +125,11 @@ class Transport:
         try:
             async with self._session.request(
                 question.method,
-                self._url(question),
+                url_of(place, question),
                 data=question.body,
-                headers=self._headers_for(question, token),
+                headers=headers | headers_of(question, token),
+                # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
+                proxy=place.proxy,
                 allow_redirects=False,
                 # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
                 timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
@@ -145,7 +143,7 @@ class Transport:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 code = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
-            failure = explain(error, str(question), self._base.host or "", limit, self.redact)
+            failure = explain(error, str(question), place.host, limit, self.redact)
             code = failure.reason
             raise failure from error
         except Failed as failure:
@@ -159,27 +157,29 @@ class Transport:
 
     def rest(self, seconds: float) -> None:
         """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
-        self._budget.rest(self._origin, self._clock.monotonic() + seconds)
+        place = self.destination.place()
+        self._budget_of(place.host).rest(place.origin, self._clock.monotonic() + seconds)
 
-    @property
-    def _rest(self) -> float:
-        return self._budget.rest_left(self._origin, self._clock.monotonic())
-
-    async def _wait_for_turn(self, question: Question, share: Share, seconds: float) -> float:
+    async def _wait_for_turn(self, place: Place, question: Question, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or TimedOut if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
         started = self._clock.monotonic()
+        budget = self._budget_of(place.host)
+
+        def rest() -> float:
+            return budget.rest_left(place.origin, self._clock.monotonic())
+
         try:
-            async with asyncio.timeout(seconds if self._rest < seconds else 0):
-                await asyncio.sleep(self._rest)
-                await self._budget.take(share)
-                while self._rest:  # asked for while we waited
-                    await asyncio.sleep(self._rest)
-                    await self._budget.take(share)
+            async with asyncio.timeout(seconds if rest() < seconds else 0):
+                await asyncio.sleep(rest())
+                await budget.take(share)
+                while rest():  # asked for while we waited
+                    await asyncio.sleep(rest())
+                    await budget.take(share)
         except TimeoutError as error:
-            if self._rest:
-                asked = f"the node asked to be left alone for {self._rest:.0f} s more (429)"
+            if left := rest():
+                asked = f"the node asked to be left alone for {left:.0f} s more (429)"
                 raise Limited(f"{question}: not sent: {asked}") from error
             raise TimedOut(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
         finally:
@@ -187,14 +187,6 @@ class Transport:
             if waited > 0.001:  # less is the asking itself
                 self._tally.add(own.BUDGET_WAIT, amount=waited)
         return waited
-
-    def _url(self, question: Question) -> URL:
-        url = self._base.joinpath(question.path.lstrip("/"), encoded=True)
-        return url.with_query(self._base.query).update_query(question.query)
-
-    def _headers_for(self, question: Question, token: str | None) -> dict[str, str]:
-        carried = {} if question.body is None else {"Content-Type": "application/json"}
-        return {**self._headers, **carried, **({"Authorization": f"Bearer {token}"} if token else {})}
 
     async def _read(self, response: ClientResponse, question: Question) -> bytes:
         chunks, size = [], 0
@@ -213,32 +205,17 @@ class Transport:
         await self._session.close()
 
 
+def url_of(place: Place, question: Question) -> URL:
+    url = place.url.joinpath(question.path.lstrip("/"), encoded=True)
+    return url.with_query(place.url.query).update_query(question.query)
+
+
+def headers_of(question: Question, token: str | None) -> dict[str, str]:
+    carried = {} if question.body is None else {"Content-Type": "application/json"}
+    return {**carried, **({"Authorization": f"Bearer {token}"} if token else {})}
+
+
 def raw_bytes(response: ClientResponse) -> int:
     """Return how many bytes of a body came over the wire; what could not be unpacked counts too."""
     count: int = getattr(response.content, "total_compressed_bytes", None) or response.content.total_bytes
     return count
-
-
-def proxy_for(url: URL) -> URL | None:
-    """Return the proxy that the environment names for a node, None if it is to be asked directly."""
-    if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
-        return None
-    proxy = getproxies().get(url.scheme)
-    return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
-
-
-def secrets_of(url: URL, headers: Iterable[str]) -> Iterator[str]:
-    """Give what must be shown nowhere, in every form in which a node could echo it."""
-    for value in headers:
-        yield value
-        yield value.split()[-1] if value.split() else ""  # the token behind Bearer or Basic
-    for pair in url.raw_query_string.split("&"):
-        raw = pair.partition("=")[2]
-        yield raw
-        yield quote_plus(unquote_plus(raw))
-        yield unquote_plus(raw)
-    if url.password:
-        yield url.password
-        yield url.raw_password or ""
-        for encoding in ("utf-8", "latin-1"):
-            yield b64encode(f"{url.user or ''}:{url.password}".encode(encoding, "replace")).decode()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -78,9 +79,10 @@ async def connect(clock: FakeClock, tally: Tally) -> AsyncIterator[Callable[...,
     """Return a function that opens a transport to a url; all are closed in the end."""
     opened = []
 
-    def connect(url: str, budget: Budget | None = None, **settings: Any) -> Transport:
+    def connect(url: str | None, budget: Budget | None = None, **settings: Any) -> Transport:
         target = Target.model_validate({"kind": "ledger", "url": url, **settings})
-        opened.append(Transport(target, Budgets().of("host", budget or Budget(rate=1000, burst=1000)), tally, clock))
+        allowed = budget or Budget(rate=1000, burst=1000)
+        opened.append(Transport(target, partial(Budgets().of, allowed=allowed), tally, clock))
         return opened[-1]
 
     yield connect

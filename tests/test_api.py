@@ -418,8 +418,8 @@ async def test_a_page_is_asked_for_again_when_the_node_wants_it_and_not_later(co
     clock = Clock()
     async with RawNode(turns=[limited, last]) as node:
         target = Target.model_validate({"kind": "ledger", "url": node.url})
-        budget = Budgets().of("host", Budget(rate=1000, burst=1000))
-        transport = Transport(target, budget, Tally([own.THROTTLED, own.BUDGET_WAIT]), clock)
+        budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
+        transport = Transport(target, budget_of, Tally([own.THROTTLED, own.BUDGET_WAIT]), clock)
         asked = Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 20)
         started = clock.monotonic()
         assert await read(asked.pages(PATH, Page, body_after)) == [2]
@@ -537,10 +537,10 @@ async def test_two_targets_of_one_node_leave_it_alone_together(
     node: TestNode, asking: Asking, tally: Tally, clock: FakeClock
 ) -> None:
     node.get(PATH, status=429, body=b"", headers={"Retry-After": "30"})
-    budget = Budgets().of("host", Budget(rate=1000, burst=1000))
+    budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
     target = Target.model_validate({"kind": "ledger", "url": node.url})
     elsewhere = Target.model_validate({"kind": "ledger", "url": "http://127.0.0.1:9"})
-    transports = [Transport(each, budget, tally, clock) for each in (target, target, elsewhere)]
+    transports = [Transport(each, budget_of, tally, clock) for each in (target, target, elsewhere)]
     first, second, other = (
         Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 5) for transport in transports
     )

@@ -263,7 +263,8 @@ def test_a_check_warns_of_a_token_file_that_cannot_be_read_now(run: Callable[...
     text = "targets: {a: {kind: ledger, url: 'http://127.0.0.1:9', auth: {type: bearer, token_file: later}}}"
     status, out, err = run(text, "--config.check")
     assert (status, out.count("fine")) == (0, 1)
-    assert err == f"canton-exporter: warning: target a: {tmp_path / 'later'} holds no token that can be read\n"
+    said = f"the token cannot be read from {tmp_path / 'later'}: No such file or directory"
+    assert err == f"canton-exporter: warning: target a: {said}\n"
 
 
 # What runs until it is told to end

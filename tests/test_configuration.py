@@ -883,6 +883,57 @@ def test_a_token_file_is_looked_for_beside_the_file_that_names_it(tmp_path: Path
     assert auth.token_file == tmp_path / "token"
 
 
+def test_every_file_of_a_secret_is_looked_for_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    text = """
+        defaults: {header_files: {X-Team: team, X-Other: /run/other}}
+        targets: {a: {kind: ledger, url_file: keys/url, header_files: {X-Key: keys/header}}}
+    """
+    assert loaded(tmp_path, text).targets["a"].files() == {
+        "url": tmp_path / "keys/url",
+        "header X-Team": tmp_path / "team",
+        "header X-Other": Path("/run/other"),
+        "header X-Key": tmp_path / "keys/header",
+    }
+
+
+def test_where_a_node_is_is_no_default(faults: Faults) -> None:
+    assert faults(node() + "defaults: {url_file: /run/url, url: 'http://a'}") == [
+        "exporter.yaml: defaults.url: belongs to each target, not here",
+        "exporter.yaml: defaults.url_file: belongs to each target, not here",
+    ]
+
+
+@pytest.mark.parametrize("named", ["url_file: [x]", "auth: 5", "header_files: x", "header_files: {X: [y]}"])
+def test_a_file_that_is_named_in_an_odd_way_is_a_fault_and_not_a_crash(faults: Faults, named: str) -> None:
+    assert len(faults(node(named))) == 1
+
+
+@pytest.mark.parametrize(
+    ("own", "headers", "files"),
+    [
+        ("headers: {x-key: own}", ["x-key"], []),
+        ("header_files: {X-KEY: /own}", [], ["X-KEY"]),
+        ("headers: {Other: own}", ["Other"], ["X-Key"]),
+    ],
+)
+def test_a_header_takes_the_place_of_the_default_in_whatever_way_both_are_given(
+    read: Read, own: str, headers: list[str], files: list[str]
+) -> None:
+    target = read(node(own) + "defaults: {header_files: {X-Key: /default}}").targets["a"]
+    assert ([*target.headers], [*target.header_files]) == (headers, files)
+
+
+def test_a_header_from_the_environment_takes_the_place_of_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__HEADERS__X_API_KEY", "s")
+    monkeypatch.setenv("CANTON_EXPORTER_TARGETS__B__HEADER_FILES__X_API_KEY", "/key")
+    text = "targets: {a: {kind: ledger, url: 'http://a', headers: {X-API-Key: t}}, b: {kind: ledger, url: 'http://b'}}"
+    targets = loaded(tmp_path, text).targets
+    assert targets["a"].headers == {"x-api-key": SecretStr("s")}
+    assert targets["b"].header_files == {"x-api-key": Path("/key")}
+
+
 def test_a_header_from_the_environment_has_hyphens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__HEADERS__X_Api_Key", "s")
     monkeypatch.setenv("CANTON_EXPORTER_DEFAULTS__HEADERS", '{"X_Kept": "s"}')

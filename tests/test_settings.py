@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from exporter.settings import BearerAuth, Budget, NoAuth, Schedule, Target
+from exporter.settings import BearerAuth, Budget, NoAuth, Schedule, Target, public
 
 SECRET = "hunter2"
 
@@ -92,7 +92,7 @@ def test_an_address_that_no_request_can_be_sent_to_is_refused(url: str) -> None:
 
 
 def test_the_public_address_has_no_user_no_password_and_no_query() -> None:
-    assert target(url=f"https://me:{SECRET}@node:5011/api?key={SECRET}").public_url == "https://node:5011/api"
+    assert public(f"https://me:{SECRET}@node:5011/api?key={SECRET}") == "https://node:5011/api"
 
 
 @pytest.mark.parametrize("name", ["team", "_team", "Team_2"])
@@ -152,10 +152,48 @@ def test_a_token_may_be_written_or_lie_in_a_file() -> None:
 
 BEARER = {"auth": {"type": "bearer", "token": "t"}}
 USER = {"url": "http://me:word@node"}
+
+
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        ("url_file", {"url_file": ""}),
+        ("header_files.X", {"header_files": {"X": "."}}),
+        ("auth.bearer.token_file", {"auth": {"type": "bearer", "token_file": ""}}),
+    ],
+)
+def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
+    assert target_faults(**named) == [(place, "Value error, names no file")]
+
+
+def test_a_target_has_its_url_or_the_file_of_it() -> None:
+    said = "Value error, needs exactly one of url and url_file"
+    assert target_faults(url=None) == target_faults(url_file="/run/url") == [("", said)]
+    assert Target.model_validate({"kind": "ledger", "url_file": "/run/url"}).url is None
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"headers": {"X-Key": "a", "x-key": "b"}},
+        {"headers": {"X-Key": "a"}, "header_files": {"x-KEY": "/b"}},
+        {"header_files": {"X-KEY": "/a", "x-key": "/b"}},
+    ],
+)
+def test_a_header_is_given_once(headers: dict[str, Any]) -> None:
+    assert target_faults(**headers) == [("", "Value error, has the header x-key 2 times; keep one")]
+
+
 HEADER = {"headers": {"authorization": "Basic x"}}
 
 
-@pytest.mark.parametrize("ways", [BEARER | USER, BEARER | HEADER, USER | HEADER, BEARER | USER | HEADER])
+FILE = {"header_files": {"Authorization": "/run/header"}}
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [BEARER | USER, BEARER | HEADER, USER | HEADER, BEARER | USER | HEADER, BEARER | FILE, USER | FILE],
+)
 def test_a_target_is_authorized_in_one_way(ways: dict[str, Any]) -> None:
     said = "Value error, is authorized in two ways; keep one of auth, a user in the url, the header Authorization"
     assert target_faults(**ways) == [("", said)]

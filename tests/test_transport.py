@@ -8,6 +8,7 @@ import ssl
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -701,7 +702,7 @@ async def hasty(node: TestNode, tally: Tally) -> AsyncIterator[Callable[[Budget]
 
     def open_(budget: Budget) -> Transport:
         target = Target(kind=Kind.LEDGER, url=node.url)
-        opened.append(Transport(target, Budgets().of("host", budget), tally, Clock()))
+        opened.append(Transport(target, partial(Budgets().of, allowed=budget), tally, Clock()))
         return opened[-1]
 
     yield open_

@@ -12,7 +12,7 @@ from functools import partial
 from exporter.answers import check
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.errors import Failed, Refused, Unsupported
+from exporter.errors import Failed, Refused, Unauthorized, Unsupported
 from exporter.metric import Metric
 from exporter.settings import Kind, Strict
 from exporter.transport import Reply
@@ -61,9 +61,14 @@ async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
 
 
 async def knock(node: Node, route: str) -> Reply | Failed:
-    """Return the node's answer, or why none came: for these two questions that is an answer too."""
+    """Return the node's answer, or why none came: for these two questions that is an answer too.
+
+    Raises Unauthorized if it could not be asked for want of a header.
+    """
     try:
         return await node.knock(route)
+    except Unauthorized:
+        raise
     except Failed as failure:
         return failure
 

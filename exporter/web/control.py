@@ -9,6 +9,7 @@ from aiohttp import web
 
 from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
+from exporter.settings import public
 
 Reload = Callable[[], Awaitable[None]]
 """Reads the configuration anew and puts it in force. Raises WrongConfiguration, and then all is as it was."""
@@ -36,7 +37,7 @@ class Control:
 def masked(settings: Settings) -> dict[str, Any]:
     """Return settings as they could be written, with every default, and without secrets."""
     targets = {
-        name: {**target.model_dump(mode="json", exclude_none=True), "url": target.public_url}
+        name: target.model_dump(mode="json", exclude_none=True) | ({"url": public(target.url)} if target.url else {})
         for name, target in settings.targets.items()
     }
     return {

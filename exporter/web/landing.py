@@ -77,11 +77,11 @@ class Landing:
 
     def _targets(self) -> Iterator[str]:
         for name, connection in self.fleet.connections.items():
-            target = connection.target
+            target, url = connection.target, connection.transport.destination.public_url
             yield TARGET.format(
                 name=escape(name),
                 state={True: "up", False: "down", None: ""}[connection.is_up()],
-                about=" &middot; ".join(map(escape, (target.kind, target.public_url, target.network, target.role))),
+                about=" &middot; ".join(map(escape, (target.kind, url, target.network, target.role))),
                 rows="".join(self._row(standing) for standing in connection.standings.values()),
             )
 

@@ -1,0 +1,121 @@
+"""Where a target's requests go and which headers they carry: as written, or by files that are read again."""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote_plus, unquote_plus
+from urllib.request import getproxies, proxy_bypass
+
+from yarl import URL
+
+from exporter.errors import Unauthorized, Unreachable
+from exporter.redaction import Redaction
+from exporter.secret_files import SecretFile, Unreadable
+from exporter.settings import Target, check_url, public
+
+Read = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node is: its API's url, what it shares with its host's other APIs, and the proxy it is asked through."""
+
+    url: URL
+    origin: str
+    host: str
+    proxy: URL | None
+
+
+class Destination:
+    """What a target's settings say of its requests. A secret that turns up in a file is made known to `redact`."""
+
+    def __init__(self, target: Target) -> None:
+        self.redact = Redaction()
+        self._is_authorized = target.ways_besides_url > 0
+        self._what = f"the url in {target.url_file}" if target.url_file else "the url"
+        self._read_url = reader("url", target.url_file, target.url or "")
+        self._read_headers = {
+            **{name: reader(name, None, value.get_secret_value()) for name, value in target.headers.items()},
+            **{name: reader(f"header {name}", path, "") for name, path in target.header_files.items()},
+        }
+        self._place: Place | None = None
+        self._url = ""
+        self._headers: dict[str, str] = {}
+        for learn in (self.headers, self.place):  # what is secret must be known before anything is said
+            with suppress(Unauthorized, Unreachable):
+                learn()
+
+    def place(self) -> Place:
+        """Return where the node is. Raises Unreachable where no file says it."""
+        try:
+            text = self._read_url()
+            if self._place is None or text != self._url:
+                self._place, self._url = self._find(text), text
+        except (Unreadable, ValueError) as error:
+            raise Unreachable(str(error)) from error
+        return self._place
+
+    def headers(self) -> dict[str, str]:
+        """Return the headers of every request. Raises Unauthorized where a file has none."""
+        for name, read in self._read_headers.items():
+            try:
+                value = read()
+            except Unreadable as error:
+                raise Unauthorized(str(error)) from error
+            if value != self._headers.get(name):
+                self.redact.know(name, secrets_of_header(value))
+                self._headers[name] = value
+        return self._headers
+
+    @property
+    def public_url(self) -> str:
+        """The url as it may be shown, "" while no file says it."""
+        try:
+            return public(str(self.place().url))
+        except Unreachable:
+            return ""
+
+    def _find(self, text: str) -> Place:
+        try:
+            url = URL(check_url(text))
+        except ValueError as error:
+            raise ValueError(f"{self._what} {error}") from error
+        if url.user is not None and self._is_authorized:
+            raise ValueError(f"{self._what} has a user, and the target is authorized in another way too; keep one")
+        self.redact.know("url", secrets_of_url(url))
+        return Place(url, str(url.origin()), url.host or "", proxy_for(url))
+
+
+def reader(what: str, path: Path | None, text: str) -> Read:
+    """Return how to read what is in a file or, without one, written."""
+    return SecretFile(path, what).read if path else lambda: text
+
+
+def proxy_for(url: URL) -> URL | None:
+    """Return the proxy that the environment names for a node, None if it is to be asked directly."""
+    if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
+        return None
+    proxy = getproxies().get(url.scheme)
+    return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
+
+
+def secrets_of_url(url: URL) -> Iterator[str]:
+    """Give what must be shown nowhere of a url, in every form in which a node could echo it."""
+    for pair in url.raw_query_string.split("&"):
+        raw = pair.partition("=")[2]
+        yield raw
+        yield quote_plus(unquote_plus(raw))
+        yield unquote_plus(raw)
+    if url.password:
+        yield url.password
+        yield url.raw_password or ""
+        for encoding in ("utf-8", "latin-1"):
+            yield b64encode(f"{url.user or ''}:{url.password}".encode(encoding, "replace")).decode()
+
+
+def secrets_of_header(value: str) -> Iterator[str]:
+    """Give what must be shown nowhere of a header, and the token behind Bearer or Basic."""
+    yield value
+    yield value.rsplit(maxsplit=1)[-1] if value.split() else ""
