@@ -6,6 +6,7 @@ from typing import Any
 
 from dashboards.source.thresholds import THRESHOLDS, Unit
 from exporter.collectors import discover
+from exporter.configuration import EACH_TARGETS_OWN
 from exporter.durations import UNITS
 from exporter.schema import target_models
 from exporter.settings import HEADER_NAME, LABEL_NAME, TARGET_NAME, Budget, Kind, Target
@@ -18,7 +19,7 @@ PROMETHEUS_DURATION = {"type": "string", "pattern": f"^{IN_ORDER}$"}
 PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
 OBJECTS = {"type": ["array", "null"], "items": {"type": "object"}}
 PATH = r"(/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
-ADDRESS = "^(([hH][tT][tT][pP][sS]?://|.*[{][{]).+)$"
+ADDRESS = "^([hH][tT][tT][pP][sS]?://.+|.*[{][{].*)$"
 NAME = {"type": "string", "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$", "maxLength": 63}
 ONE_OF_TWO = {"type": ["integer", "string", "null"]}
 ENVIRONMENT = {
@@ -27,16 +28,23 @@ ENVIRONMENT = {
     "properties": {"name": {"type": "string", "minLength": 1}, "value": {"type": "string"}},
 }
 
+
+def or_template(pattern: str) -> str:
+    """Return a pattern that lets a template through, of which nobody knows yet what it becomes."""
+    return f"^({pattern}|.*[{{][{{].*)$"
+
+
 SECRET_KEY = {
     "type": "object",
     "description": "A key of a Secret in the release's namespace.",
     "required": ["name", "key"],
     "additionalProperties": False,
     "properties": {
-        "name": {"type": "string", "minLength": 1},
-        "key": {"type": "string", "minLength": 1},
+        "name": {"type": "string", "pattern": or_template("[a-z0-9]([a-z0-9.-]*[a-z0-9])?")},
+        "key": {"type": "string", "pattern": or_template("[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*")},
     },
 }
+A_FILE = {"type": "string", "minLength": 1, "description": "A file of yours, from extraVolumes."}
 OR_SECRET = {
     "type": ["string", "object"],
     "required": ["secretKeyRef"],
@@ -203,19 +211,22 @@ def by_reference(target: Schema, *, is_whole: bool) -> None:
     properties = target["properties"]
     properties["auth"] = {
         "type": "object",
-        "required": ["type"] if is_whole else [],
+        "required": ["type"],
         "additionalProperties": False,
         "properties": {
             "type": {"enum": ["none", "bearer"]},
             "token": {"type": "string", "description": "Refused, with a word on what to write instead."},
-            "token_file": {"type": "string", "description": "A file of yours, from extraVolumes."},
+            "token_file": A_FILE,
             "secretKeyRef": SECRET_KEY,
         },
     }
     properties["headers"] = named(HEADER_NAME, OR_SECRET)
+    properties["header_files"] = named(HEADER_NAME, A_FILE)
     properties["labels"] = named(LABEL_NAME, {"type": "string"})
     if is_whole:
         properties["url"] = OR_SECRET | {"pattern": ADDRESS}
+        properties["url_file"] = A_FILE
+        target["required"].remove("url")  # the template has a better word for it
 
 
 def named(pattern: str, values: Schema) -> Schema:
@@ -230,7 +241,7 @@ def defaults_schema(definitions: Schema) -> Schema:
     collectors: Schema = {}
     for kind in Kind:
         collectors |= definitions[f"{kind}_collectors"]["properties"]
-    base["properties"] = {name: each for name, each in base["properties"].items() if name not in ("kind", "url")}
+    base["properties"] = {name: each for name, each in base["properties"].items() if name not in EACH_TARGETS_OWN}
     base["properties"]["collectors"] = {"type": "object", "additionalProperties": False, "properties": collectors}
     base["required"] = []
     by_reference(base, is_whole=False)

@@ -16,6 +16,8 @@ from exporter.settings import Budget, Kind, TargetName, Text
 from exporter.sources import Tree, at, holds, merge, nearest, printable, read_environment, read_file
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
+BEARER = {"type": "bearer"}
+"""Of a target this asks for the token of the defaults."""
 
 
 class Document(BaseSettings):
@@ -146,7 +148,7 @@ def check_target(
         return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
     kind = Kind(own["kind"])
     below = applicable(defaults, kind, questions)
-    if "auth" in own:  # whose keys belong together: those of another type would only be at fault
+    if own.get("auth", BEARER) != BEARER:  # keys of auth belong together: those of another type would be at fault
         below.pop("auth", None)
     target, faults = validate(models[kind], merge(below, own), place)
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]

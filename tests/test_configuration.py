@@ -184,6 +184,11 @@ def test_a_target_can_do_without_the_default_authorization(read: Read) -> None:
     assert settings.targets["a"].auth == NoAuth()
 
 
+def test_a_target_that_says_bearer_and_no_more_gets_the_default_token(read: Read) -> None:
+    settings = read(node("auth: {type: bearer}") + "defaults: {auth: {type: bearer, token_file: /t}}")
+    assert settings.targets["a"].auth == BearerAuth(type="bearer", token_file=Path("/t"))
+
+
 def test_a_targets_own_token_wins_over_the_default_one(read: Read) -> None:
     settings = read(node("auth: {type: bearer, token: t}") + "defaults: {auth: {type: bearer, token_file: /t}}")
     assert settings.targets["a"].auth == BearerAuth(type="bearer", token=SecretStr("t"))

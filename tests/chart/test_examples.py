@@ -184,8 +184,6 @@ def given_value(variable: Object) -> str:
     source = variable.get("valueFrom", {})
     if "fieldRef" in source:
         return "watch-canton-exporter-1"
-    if "secretKeyRef" in source:
-        return "https://scan.example/api/scan?key=secret" if variable["name"].endswith("URL") else "secret"
     return str(variable["value"])
 
 

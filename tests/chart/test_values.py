@@ -81,28 +81,53 @@ def test_keys_of_one_secret_and_equal_keys_of_two_are_told_apart() -> None:
     assert sorted(paths) == ["participant-token/other", "participant-token/token", "validator-token/token"]
 
 
-def test_headers_and_addresses_that_are_secret_come_by_the_environment() -> None:
-    gateway = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
-    target = ledger(url={"secretKeyRef": {"name": "scan", "key": "url"}}, headers={"X-API-Key": gateway, "accept": "a"})
+def test_headers_and_addresses_that_are_secret_are_read_from_files_too() -> None:
+    target = ledger(url={"secretKeyRef": {"name": "scan", "key": "url"}}, headers={"X-API-Key": KEY, "accept": "a"})
     objects = render(targets(my_node=target))
     assert configuration(objects)["targets"] == {
-        # The address is asked only while the Secret is missing, which is to be a fault of this target alone.
-        "my-node": {"kind": "ledger", "headers": {"accept": "a"}, "url": "http://its-secret-is-missing.invalid"}
+        "my-node": {
+            "kind": "ledger",
+            "url_file": "/etc/canton-exporter/secrets/scan/url",
+            "headers": {"accept": "a"},
+            "header_files": {"X-API-Key": "/etc/canton-exporter/secrets/gateway/api-key"},
+        }
     }
-    assert variables(objects) == {
-        "CANTON_EXPORTER_TARGETS__MY_NODE__HEADERS__X_API_KEY": {
-            "secretKeyRef": {"name": "gateway", "key": "api-key", "optional": True}
-        },
-        "CANTON_EXPORTER_TARGETS__MY_NODE__URL": {"secretKeyRef": {"name": "scan", "key": "url", "optional": True}},
-    }
+    assert variables(objects) == {}
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    assert volume["projected"]["sources"] == [
+        {"secret": {"name": name, "optional": True, "items": [{"key": key, "path": f"{name}/{key}"}]}}
+        for name, key in (("gateway", "api-key"), ("scan", "url"))
+    ]
 
 
 def test_secrets_may_be_said_for_all_targets_at_once() -> None:
-    key = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
-    values = {"config": {"defaults": {"auth": TOKEN, "headers": {"X-API-Key": key}}, "targets": {"one": ledger()}}}
-    objects = render(values)
-    assert configuration(objects)["defaults"]["auth"]["token_file"].endswith("/participant-token/token")
-    assert list(variables(objects)) == ["CANTON_EXPORTER_DEFAULTS__HEADERS__X_API_KEY"]
+    defaults = {"auth": TOKEN, "headers": {"X-API-Key": KEY}, "header_files": {"X-Team": "/run/team"}}
+    objects = render({"config": {"defaults": defaults, "targets": {"one": ledger()}}})
+    told = configuration(objects)["defaults"]
+    assert told["auth"]["token_file"].endswith("/participant-token/token")
+    assert told["header_files"] == {"X-API-Key": "/etc/canton-exporter/secrets/gateway/api-key", "X-Team": "/run/team"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["Accept", "X-Request-Id", "X-Team-Monkey", "X-Keyspace", "X-Author", "Sec-CH-UA", "X-Canary", "X-Turnkey"],
+)
+def test_a_header_that_is_no_secret_may_be_written(header: str) -> None:
+    assert configuration(render(targets(one=ledger(headers={header: "a"}))))["targets"]["one"]["headers"] == {
+        header: "a"
+    }
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("authorization", "Proxy-Authorization", "Cookie", "X-API-Key", "apikey", "x_api_key", "X-Functions-Key"),
+        *("Ocp-Apim-Subscription-Key", "X-Auth-Token", "X-Auth", "Api-Secret", "Key", "CF-Access-Client-Secret"),
+    ],
+)
+def test_a_header_that_looks_like_a_secret_is_refused(header: str) -> None:
+    said = refusal(targets(one=ledger(headers={header: "a"})))
+    assert f"config.targets.one.headers.{header}: everybody who can read the ConfigMap could read it" in said
 
 
 def test_a_token_may_come_from_elsewhere() -> None:
@@ -113,14 +138,13 @@ def test_a_token_may_come_from_elsewhere() -> None:
 
 
 def test_what_repeats_an_own_variable_volume_or_mount_wins() -> None:
-    headers = {"X-API-Key": {"secretKeyRef": {"name": "gateway", "key": "api-key"}}}
-    own = "CANTON_EXPORTER_TARGETS__ONE__HEADERS__X_API_KEY"
+    own = "CANTON_EXPORTER_WEB__ROUTE_PREFIX"
     extra = {
         "extraEnv": [{"name": own, "value": "mine"}, {"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
         "extraVolumes": [{"name": "config", "emptyDir": {}}],
         "extraVolumeMounts": [{"name": "config", "mountPath": "/etc/canton-exporter/config"}],
     }
-    objects = render(targets(one=ledger(headers=headers)) | extra)
+    objects = render(ONE | {"web": {"routePrefix": "/a"}} | extra)
     assert variables(objects) == {own: "mine", "A": "2"}
     assert container(objects)["env"][1:] == [{"name": own, "value": "mine"}, {"name": "A", "value": "2"}]
     assert pod(objects)["volumes"] == extra["extraVolumes"]
@@ -173,10 +197,20 @@ def test_a_single_pod_is_replaced_and_never_doubled() -> None:
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
 
 
-@pytest.mark.parametrize("strategy", [{"type": "RollingUpdate"}, None])
+@pytest.mark.parametrize("strategy", [{"type": "RollingUpdate"}, {"type": None}, None])
 def test_another_strategy_never_doubles_it_either(strategy: Values | None) -> None:
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 1}}
     assert the(render({"strategy": strategy}), "Deployment")["spec"]["strategy"] == rolling
+
+
+def test_a_strategy_of_ones_own_is_taken_as_it_is() -> None:
+    own = {"type": None, "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    assert the(render({"strategy": own}), "Deployment")["spec"]["strategy"] == own | {"type": "RollingUpdate"}
+
+
+def test_a_name_that_is_cut_at_hyphens_ends_in_none() -> None:
+    objects = render(ONE | {"shards": 2}, release=f"{'a' * 50}---b")
+    assert not [each for each in objects if each["metadata"]["name"].endswith("-")]
 
 
 def test_shards_know_their_number_by_their_name() -> None:
@@ -378,7 +412,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
         "at '/config/targets/a/kind': value must be",
     ),
     "no kind": (targets(a={"url": "http://a"}), "at '/config/targets/a': missing property 'kind'"),
-    "no address": (targets(a={"kind": "scan"}), "at '/config/targets/a': missing property 'url'"),
+    "no address": (targets(a={"kind": "scan"}), "config.targets.a.url: it is missing"),
     "a number for a duration": (
         targets(a=ledger(timeout=3)),
         "at '/config/targets/a/timeout': got number, want string",
@@ -395,21 +429,25 @@ REFUSED: dict[str, tuple[Values, str]] = {
         targets(a=ledger(auth={"type": "bearer", "secretKeyRef": {"name": "a"}})),
         "at '/config/targets/a/auth/secretKeyRef': missing property 'key'",
     ),
-    "a name that no variable can have": (
-        {"config": {"targets": {"a:b": ledger(headers={"k": KEY})}}},
-        "can spell letters, digits, dots and single - or _ only; choose another name than a:b",
+    "a secret of no name": (
+        targets(a=ledger(auth={"type": "bearer", "secretKeyRef": {"name": "A b", "key": "k"}})),
+        "at '/config/targets/a/auth/secretKeyRef/name': 'A b' does not match pattern",
     ),
-    "a name that a variable would take apart": (
-        {"config": {"targets": {"a__b": ledger(headers={"k": KEY})}}},
-        "config.targets.a__b.headers.k: a secretKeyRef here becomes an environment variable",
+    "a key that is a path": (
+        targets(a=ledger(headers={"X-Key": {"secretKeyRef": {"name": "a", "key": "../k"}}})),
+        "at '/config/targets/a/headers/X-Key/secretKeyRef/key': '../k' does not match pattern",
     ),
-    "two names that are one to the environment": (
-        {"config": {"targets": {"My-node": ledger(headers={"k": KEY}), "my_node": ledger()}}},
-        "config.targets: My-node and my_node are one name to the environment",
+    "two tokens": (
+        targets(a=ledger(auth=TOKEN | {"token_file": "/t"})),
+        "config.targets.a.auth: it has a secretKeyRef and a token_file; keep one of them",
     ),
-    "a header that no variable can spell": (
-        targets(a=ledger(headers={"X_Key": KEY})),
-        "config.targets.a.headers.X_Key: a secretKeyRef here becomes an environment variable",
+    "a token twice": (
+        targets(a=ledger(auth=TOKEN, headers={"Authorization": KEY})),
+        "config.targets.a.headers.Authorization: auth sends this header too; keep one of them",
+    ),
+    "a header twice": (
+        targets(a=ledger(headers={"X-Key": KEY, "x-key": KEY})),
+        "config.targets.a.headers.x-key: the same header is there as X-Key; keep one of them",
     ),
     "a header in the open": (
         targets(a=ledger(headers={"Authorization": "Bearer abc"})),
@@ -419,10 +457,19 @@ REFUSED: dict[str, tuple[Values, str]] = {
         targets(a=ledger(url="http://me:secret@node")),
         "config.targets.a.url: everybody who can read the ConfigMap could read it",
     ),
+    "a password with a slash in an address": (
+        targets(a=ledger(url="http://me:se/cret@node")),
+        "config.targets.a.url: everybody who can read the ConfigMap could read it",
+    ),
+    "a port that is none": (targets(a=ledger(url="http://node:75750")), "config.targets.a.url: there is no port 75750"),
+    "a bearer of nothing for all": (
+        {"config": {"defaults": {"auth": {"type": "bearer"}}, "targets": {"a": ledger()}}},
+        "config.defaults.auth: a bearer needs its token",
+    ),
     "an address without http": (targets(a=ledger(url="participant:7575")), "at '/config/targets/a/url'"),
     "an address with a part that is never asked": (
         targets(a=ledger(url="http://node/#part")),
-        "config.targets.a.url: http://node/#part is no address of a node; write http://host:port/path",
+        "config.targets.a.url: it is no address of a node; write http://host:port/path",
     ),
     "a bearer without a token": (
         targets(a=ledger(auth={"type": "bearer"})),

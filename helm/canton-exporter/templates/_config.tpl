@@ -1,32 +1,22 @@
 {{/*
-What is watched, as YAML: `config` for the file, with no secret in it; `files` and `env` for the secrets; `ports` and
-`hidden` for the network policy.
+What is watched, as YAML: `config` for the file, with no secret in it; `files` for the secrets; `ports` and `hidden` for
+the network policy.
 */}}
 {{- define "canton-exporter.watched" -}}
 {{- $config := include "canton-exporter.filled" (dict "place" "config" "part" (omit .Values.config "targets") "$" .) | fromYaml -}}
-{{/* A token may come from what all targets share, or from variables of the operator's own. */}}
-{{- $mayHaveToken := or (default dict $config.defaults).auth .Values.extraEnv .Values.extraEnvFrom -}}
-{{- $read := dict "files" dict "env" dict "ports" dict "hidden" list "mayHaveToken" $mayHaveToken -}}
-{{- with $config.defaults -}}{{- include "canton-exporter.target" (dict "place" (list "defaults") "target" . "read" $read) -}}{{- end -}}
+{{/* A token may come from what all targets share, and anything from variables of the operator's own. */}}
+{{- $hasVariables := or .Values.extraEnv .Values.extraEnvFrom -}}
+{{- $read := dict "files" dict "ports" dict "hidden" list "mayHaveToken" $hasVariables "mayHaveUrl" $hasVariables -}}
+{{- with $config.defaults -}}{{- include "canton-exporter.target" (dict "place" "config.defaults" "target" . "read" $read) -}}{{- end -}}
+{{- $_ := set $read "mayHaveToken" (or (default dict $config.defaults).auth $hasVariables) -}}
 {{- $targets := dict -}}
-{{- $folded := dict -}}
 {{- range $name, $part := default dict .Values.config.targets -}}
 {{- $target := include "canton-exporter.filled" (dict "place" (printf "config.targets.%s" $name) "part" $part "$" $) | fromYaml -}}
-{{- $before := len $read.env -}}
-{{- include "canton-exporter.target" (dict "place" (list "targets" $name) "target" $target "read" $read) -}}
-{{- $other := get $folded ($name | lower | replace "-" "_") | default dict -}}
-{{- $isSecret := gt (len $read.env) $before -}}
-{{- if and $other.name (or $isSecret $other.isSecret) -}}
-{{- fail (printf "config.targets: %s and %s are one name to the environment, from which a secret of theirs comes; rename one" $other.name $name) -}}
-{{- end -}}
-{{- $_ := set $folded ($name | lower | replace "-" "_") (dict "name" $name "isSecret" $isSecret) -}}
+{{- include "canton-exporter.target" (dict "place" (printf "config.targets.%s" $name) "target" $target "read" $read) -}}
 {{- $_ := set $targets $name $target -}}
 {{- end -}}
 {{- if $targets -}}{{- $_ := set $config "targets" $targets -}}{{- end -}}
-{{- $env := list -}}
-{{- range keys $read.env | sortAlpha -}}{{- $env = append $env (get $read.env .) -}}{{- end -}}
-{{- $_ := set $read "env" $env -}}
-{{- omit (set $read "config" $config) "mayHaveToken" | toYaml -}}
+{{- pick (set $read "config" $config) "config" "files" "ports" "hidden" | toYaml -}}
 {{- end -}}
 
 {{/* (dict place part $): a part of the values with its templates filled in */}}
@@ -38,63 +28,76 @@ What is watched, as YAML: `config` for the file, with no secret in it; `files` a
 
 {{/* (dict place target read): takes the secrets out of a target, and notes where they are to be found */}}
 {{- define "canton-exporter.target" -}}
-{{- $place := printf "config.%s" (join "." .place) -}}
+{{- $place := .place -}}
 {{- $target := .target -}}
-{{- $isDefault := eq (len .place) 1 -}}
+{{- $isDefault := eq .place "config.defaults" -}}
 {{- $auth := default dict $target.auth -}}
 {{- $instead := "everybody who can read the ConfigMap could read it; put it into a Secret, and write secretKeyRef: {name: SECRET, key: KEY}" -}}
 {{- if $auth.token -}}
 {{- fail (printf "%s.auth.token: %s in its place" $place $instead) -}}
 {{- end -}}
+{{- if and $auth.secretKeyRef $auth.token_file -}}
+{{- fail (printf "%s.auth: it has a secretKeyRef and a token_file; keep one of them" $place) -}}
+{{- end -}}
 {{- if and (eq "none" (default "" $auth.type)) (or $auth.secretKeyRef $auth.token_file) -}}
 {{- fail (printf "%s.auth: it has a token and says type: none; write type: bearer" $place) -}}
 {{- end -}}
-{{- if and (not $isDefault) (not .read.mayHaveToken) (eq "bearer" (default "" $auth.type)) (not $auth.secretKeyRef) (not $auth.token_file) -}}
+{{- if and (not .read.mayHaveToken) (eq "bearer" (default "" $auth.type)) (not $auth.secretKeyRef) (not $auth.token_file) -}}
 {{- fail (printf "%s.auth: a bearer needs its token; write secretKeyRef: {name: SECRET, key: KEY}, or token_file" $place) -}}
 {{- end -}}
 {{- with $auth.secretKeyRef -}}
-{{- $path := printf "%s/%s" .name .key -}}
-{{- $_ := set $.read.files $path (dict "name" .name "key" .key "path" $path) -}}
-{{- $_ := set $auth "token_file" (printf "/etc/canton-exporter/secrets/%s" $path) -}}
+{{- $_ := set $auth "token_file" (include "canton-exporter.file" (list . $.read)) -}}
 {{- $_ := unset $auth "secretKeyRef" -}}
 {{- end -}}
-{{- range $header, $value := default dict $target.headers -}}
-{{- $here := printf "%s.headers.%s" $place $header -}}
-{{- if kindIs "map" $value -}}
-{{- if not (regexMatch "^[A-Za-z0-9]+(-[A-Za-z0-9]+)*$" $header) -}}
-{{- fail (printf "%s: a secretKeyRef here becomes an environment variable, which can spell letters, digits and single hyphens only" $here) -}}
-{{- end -}}
-{{- include "canton-exporter.variable" (dict "place" (concat $.place (list "headers" $header)) "ref" $value.secretKeyRef "read" $.read) -}}
-{{- $_ := unset $target.headers $header -}}
-{{- else if regexMatch "(?i)authorization|cookie|token|secret|password|api-?key" $header -}}
-{{- fail (printf "%s: %s as its value" $here $instead) -}}
-{{- end -}}
-{{- end -}}
+{{- include "canton-exporter.headers" . -}}
 {{- if kindIs "map" $target.url -}}
-{{- include "canton-exporter.variable" (dict "place" (append $.place "url") "ref" $target.url.secretKeyRef "read" $.read) -}}
-{{/* Asked only while the Secret is missing, which is a fault of this target alone. */}}
-{{- $_ := set $target "url" "http://its-secret-is-missing.invalid" -}}
-{{- $_ := set $.read "hidden" (append $.read.hidden (printf "%s.url" $place)) -}}
+{{- $_ := set $target "url_file" (include "canton-exporter.file" (list $target.url.secretKeyRef .read)) -}}
+{{- $_ := unset $target "url" -}}
 {{- else if $target.url -}}
-{{- if not (regexMatch "^(?i:https?)://[^/?#@ ]+([/?][^# ]*)?$" $target.url) -}}
+{{- if not (regexMatch "^(?i:https?)://([A-Za-z0-9._-]+|\\[[0-9A-Za-z:.%]+\\])(:[1-9][0-9]{0,4})?([/?][!-\"$-~]*)?$" $target.url) -}}
 {{- if contains "@" $target.url -}}{{- fail (printf "%s.url: %s as the url" $place $instead) -}}{{- end -}}
-{{- fail (printf "%s.url: %s is no address of a node; write http://host:port/path" $place $target.url) -}}
+{{- fail (printf "%s.url: it is no address of a node; write http://host:port/path" $place) -}}
 {{- end -}}
-{{- $host := regexFind "//[^/?]+" $target.url -}}
-{{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" | default (ternary "443" "80" (hasPrefix "https:" (lower $target.url))) -}}
-{{- $_ := set $.read.ports $port true -}}
+{{- $port := regexFind ":[0-9]+$" (regexFind "//[^/?]+" $target.url) | trimPrefix ":" | default (ternary "443" "80" (hasPrefix "https:" (lower $target.url))) -}}
+{{- if gt (int $port) 65535 -}}{{- fail (printf "%s.url: there is no port %s" $place $port) -}}{{- end -}}
+{{- $_ := set .read.ports $port true -}}
+{{- else if not (or $isDefault $target.url_file .read.mayHaveUrl) -}}
+{{- fail (printf "%s.url: it is missing; write http://host:port/path" $place) -}}
+{{- end -}}
+{{- if $target.url_file -}}
+{{- $_ := set .read "hidden" (append .read.hidden (printf "%s.url" $place)) -}}
 {{- end -}}
 {{- end -}}
 
-{{/* (dict place ref read): notes that a setting comes from a variable of the environment */}}
-{{- define "canton-exporter.variable" -}}
-{{- $name := printf "CANTON_EXPORTER_%s" (join "__" .place) | replace "-" "_" | upper -}}
-{{- range .place -}}
-{{- if not (regexMatch "^[A-Za-z0-9.]+([-_][A-Za-z0-9.]+)*$" .) -}}
-{{- fail (printf "config.%s: a secretKeyRef here becomes an environment variable, which can spell letters, digits, dots and single - or _ only; choose another name than %s" (join "." $.place) .) -}}
+{{/* (dict place target read): takes the secrets out of a target's headers */}}
+{{- define "canton-exporter.headers" -}}
+{{- $files := default dict .target.header_files -}}
+{{- $said := dict -}}
+{{- range $header, $value := default dict .target.headers -}}
+{{- $here := printf "%s.headers.%s" $.place $header -}}
+{{- if kindIs "map" $value -}}
+{{- $_ := set $files $header (include "canton-exporter.file" (list $value.secretKeyRef $.read)) -}}
+{{- $_ := unset $.target.headers $header -}}
+{{- else if regexMatch "(?i)(^|[-_])(auth(entication|orization)?|cookie|token|jwt|secret|password|credentials?|session|csrf|((api|access|auth|functions|subscription)[-_]?)?key)$" $header -}}
+{{- fail (printf "%s: everybody who can read the ConfigMap could read it; put it into a Secret, and write secretKeyRef: {name: SECRET, key: KEY} as its value" $here) -}}
+{{- end -}}
+{{- if hasKey $said (lower $header) -}}
+{{- fail (printf "%s: the same header is there as %s; keep one of them" $here (get $said (lower $header))) -}}
+{{- end -}}
+{{- $_ := set $said (lower $header) $header -}}
+{{- if and (eq "authorization" (lower $header)) (eq "bearer" (default "" (default dict $.target.auth).type)) -}}
+{{- fail (printf "%s: auth sends this header too; keep one of them" $here) -}}
 {{- end -}}
 {{- end -}}
-{{- $_ := set .read.env $name (dict "name" $name "valueFrom" (dict "secretKeyRef" (merge (dict "optional" true) .ref))) -}}
+{{- if $files -}}{{- $_ := set .target "header_files" $files -}}{{- end -}}
+{{- end -}}
+
+{{/* (list REF READ): the file in which a key of a Secret is mounted, where it is read again when it changes */}}
+{{- define "canton-exporter.file" -}}
+{{- $ref := index . 0 -}}
+{{- $path := printf "%s/%s" $ref.name $ref.key -}}
+{{- $_ := set (index . 1).files $path (dict "name" $ref.name "key" $ref.key "path" $path) -}}
+{{- printf "/etc/canton-exporter/secrets/%s" $path -}}
 {{- end -}}
 
 {{- define "canton-exporter.hasExistingConfig" -}}

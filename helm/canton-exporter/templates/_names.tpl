@@ -1,20 +1,20 @@
 {{/* Names and labels. A name is cut where Kubernetes takes no more. */}}
 
 {{- define "canton-exporter.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "canton-exporter.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $whole := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- default ($whole | replace "." "-") .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- default ($whole | replace "." "-") .Values.fullnameOverride | trunc 63 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "canton-exporter.suffixed" -}}
 {{/* (list $ SUFFIX [LENGTH]): the full name with a suffix, within the length */}}
 {{- $suffix := index . 1 -}}
 {{- $length := 63 -}}{{- if gt (len .) 2 -}}{{- $length = index . 2 -}}{{- end -}}
-{{- include "canton-exporter.fullname" (index . 0) | trunc (sub $length (len $suffix) | int) | trimSuffix "-" -}}{{- $suffix -}}
+{{- include "canton-exporter.fullname" (index . 0) | trunc (sub $length (len $suffix) | int) | trimAll "-" -}}{{- $suffix -}}
 {{- end -}}
 
 {{/* A StatefulSet's pods have its name and more in a label of 63 characters. */}}
@@ -49,7 +49,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "canton-exporter.testSelector" -}}
-app.kubernetes.io/name: {{ printf "%s-test" (include "canton-exporter.name" . | trunc 58 | trimSuffix "-") | quote }}
+app.kubernetes.io/name: {{ printf "%s-test" (include "canton-exporter.name" . | trunc 58 | trimAll "-") | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
@@ -62,7 +62,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/part-of: canton-exporter
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimAll "-" }}
 {{- end -}}
 
 {{/* (list $ NAME [OWN]): the metadata of an object; OWN has `labels`, `annotations`, `namespace` of its own */}}

@@ -1,6 +1,7 @@
 {{/* The pod, of a Deployment as of a StatefulSet. */}}
 {{- define "canton-exporter.pod" -}}
 {{- $watched := include "canton-exporter.watched" . | fromYaml -}}
+{{- $files := ternary dict $watched.files (not (empty (include "canton-exporter.demo" .))) -}}
 metadata:
   labels: {{- merge (include "canton-exporter.labels" . | fromYaml) (default dict .Values.podLabels) (default dict .Values.commonLabels) | toYaml | nindent 4 }}
   {{- $annotations := merge (dict "kubectl.kubernetes.io/default-container" "exporter") (default dict .Values.podAnnotations) }}
@@ -33,7 +34,7 @@ spec:
       securityContext: {{- toYaml . | nindent 8 }}
       {{- end }}
       args: {{- include "canton-exporter.arguments" . | trim | nindent 8 }}
-      {{- with include "canton-exporter.environment" (list . $watched.env) | fromYamlArray }}
+      {{- with include "canton-exporter.environment" . | fromYamlArray }}
       env: {{- toYaml . | nindent 8 }}
       {{- end }}
       {{- with .Values.extraEnvFrom }}
@@ -51,13 +52,13 @@ spec:
       {{- with .Values.resources }}
       resources: {{- toYaml . | nindent 8 }}
       {{- end }}
-      {{- with include "canton-exporter.mounts" (list . $watched.files) | fromYamlArray }}
+      {{- with include "canton-exporter.mounts" (list . $files) | fromYamlArray }}
       volumeMounts: {{- toYaml . | nindent 8 }}
       {{- end }}
     {{- with .Values.extraContainers }}
     {{- tpl (toYaml .) $ | nindent 4 }}
     {{- end }}
-  {{- with include "canton-exporter.volumes" (list . $watched.files) | fromYamlArray }}
+  {{- with include "canton-exporter.volumes" (list . $files) | fromYamlArray }}
   volumes: {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- range $name := list "priorityClassName" "runtimeClassName" "dnsPolicy" "nodeSelector" "affinity" "tolerations" "dnsConfig" "hostAliases" }}
@@ -97,9 +98,8 @@ spec:
 {{- end }}
 {{- end -}}
 
-{{/* (list $ SECRETS): where it listens is told by the environment, so that `canton-exporter health` knows it too */}}
+{{/* Where it listens is told by the environment, so that `canton-exporter health` knows it too */}}
 {{- define "canton-exporter.environment" -}}
-{{- $ := index . 0 -}}
 {{- $web := $.Values.web -}}
 {{- $own := list (dict "name" "CANTON_EXPORTER_WEB__LISTEN_ADDRESS" "value" ":10066") -}}
 {{- with $web.routePrefix -}}
@@ -117,7 +117,6 @@ spec:
 {{- $total := dict "name" "CANTON_EXPORTER_TOTAL_SHARDS" "value" (int $.Values.shards | toString) -}}
 {{- $own = concat $own (list $name $total) -}}
 {{- end -}}
-{{- $own = concat $own (index . 1) -}}
 {{- include "canton-exporter.unique" (list (list $own (default list $.Values.extraEnv)) "name") -}}
 {{- end -}}
 
