@@ -115,16 +115,19 @@ async def serve(
     access: Access,
     flags: Flags,
     shard: Shard,
-    read: Callable[[], Settings],
+    read: Callable[[], Settings] | None = None,
     *,
     watched: ConfigFile | None = None,
 ) -> int:
-    """Run the exporter until it is told to end; SIGHUP, or a change of what is `watched`, has it `read` again."""
+    """Run the exporter until it is told to end; SIGHUP, or a change of what is `watched`, has it `read` again.
+
+    With nothing to read SIGHUP is what a terminal says that is closed, and ends it, but not behind `nohup`.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    app = App(settings, access, flags, shard, read)
+    app = App(settings, access, flags, shard, read or (lambda: settings))
     tasks: set[asyncio.Task[None]] = set()
 
     def start(work: Coroutine[None, None, None]) -> None:
@@ -135,7 +138,10 @@ async def serve(
     def reload() -> None:
         start(reload_quietly(app))
 
-    loop.add_signal_handler(signal.SIGHUP, reload)
+    if read:
+        loop.add_signal_handler(signal.SIGHUP, reload)
+    elif signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, end, stop)
     if watched:
         start(keep_looking(watched, flags.config_auto_reload_interval, reload))
     await app.run(stop)
@@ -150,7 +156,7 @@ async def reload_quietly(app: App) -> None:
 async def serve_demo(access: Access, flags: Flags, shard: Shard) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
-        return await serve(settings, access, flags, shard, lambda: settings)
+        return await serve(settings, access, flags, shard)
 
 
 def raise_file_limit() -> None:

@@ -94,11 +94,12 @@ async def demo() -> AsyncIterator[Demo]:
         *(sys.executable, "-m", "exporter", "demo", f"--web.listen-address=127.0.0.1:{port}"),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     async with aiohttp.ClientSession() as session:
         yield Demo(process, session, port)
     if process.returncode is None:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)  # as a terminal does that is closed
     _, errors = await process.communicate()
     assert process.returncode == 0
     assert b"Traceback" not in errors
