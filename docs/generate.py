@@ -200,6 +200,9 @@ Any setting can also be given by the environment: `CANTON_EXPORTER_` and its pat
 Lists and mappings may be written as JSON. The environment wins over the file; where it names targets, the default file
 need not be there. In a header's name an underscore stands for a hyphen: `..._HEADERS__X_API_KEY` is `x-api-key`.
 
+Where two say the same thing in different ways, as one a `token` and the other a `token_file`, the one that wins takes the
+place of the other whole: a variable that of the file, a target that of the defaults.
+
 Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 
 """

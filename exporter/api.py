@@ -243,7 +243,7 @@ class Node:
         else:
             outcome = str(reply.status)
             if reply.status == 429:
-                self._transport.rest(read_retry_after(reply))
+                self._transport.rest(reply.endpoint, read_retry_after(reply))
             # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
             return replace(reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success))
         finally:

@@ -15,7 +15,8 @@ from exporter.autoreload import ConfigFile, keep_looking
 from exporter.collectors import discover, metrics_of
 from exporter.configuration import Settings, load
 from exporter.demo import demo
-from exporter.errors import WrongConfiguration
+from exporter.destination import Destination
+from exporter.errors import Unreachable, WrongConfiguration
 from exporter.flags import VARIABLES, Flags
 from exporter.log import set_up
 from exporter.metric import Metric
@@ -74,10 +75,11 @@ def count(settings: Settings, shard: Shard) -> str:
 
 def warn(name: str, target: Target) -> None:
     """Say what cannot be had now and may be there when the exporter runs."""
-    for what, path in target.files().items():
+    files = [SecretFile(path, what) for what, path in target.files().items()]
+    for look in (Destination(target).endpoint, *(file.read for file in files)):
         try:
-            SecretFile(path, what).read()
-        except Unreadable as error:
+            look()
+        except (Unreachable, Unreadable) as error:
             print(f"canton-exporter: warning: target {name}: {error}", file=sys.stderr)
 
 

@@ -13,11 +13,19 @@ from exporter.faults import Fault, Place, validate
 from exporter.places import DEFAULT_FILE, PREFIX
 from exporter.schema import Askable, Configured, target_models
 from exporter.settings import Budget, Kind, TargetName, Text
-from exporter.sources import Tree, at, holds, merge, nearest, printable, read_environment, read_file
+from exporter.sources import (
+    Tree,
+    at,
+    holds,
+    merge_documents,
+    merge_target,
+    nearest,
+    printable,
+    read_environment,
+    read_file,
+)
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
-BEARER = {"type": "bearer"}
-"""Of a target this asks for the token of the defaults."""
 
 
 class Document(BaseSettings):
@@ -72,7 +80,7 @@ def load(
     anchor(file, path.parent)
     environment, faults = read_environment(Document, file, flags)
     try:
-        settings, more = check(merge(file, environment), questions, taken_labels)
+        settings, more = check(merge_documents(file, environment), questions, taken_labels)
     except RecursionError as error:
         raise WrongConfiguration([f"{path}: an alias holds itself, so there is no end to it"]) from error
     faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
@@ -148,9 +156,7 @@ def check_target(
         return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
     kind = Kind(own["kind"])
     below = applicable(defaults, kind, questions)
-    if own.get("auth", BEARER) != BEARER:  # keys of auth belong together: those of another type would be at fault
-        below.pop("auth", None)
-    target, faults = validate(models[kind], merge(below, own), place)
+    target, faults = validate(models[kind], merge_target(below, own), place)
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
     told = [fault for fault in faults if fault not in inherited]
     return target, [*told, *collector_faults(own, place, questions, kind)], inherited

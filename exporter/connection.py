@@ -32,6 +32,8 @@ class Connection:
         self.auth = make_auth(target.auth)
         self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.tally, clock)
         self._clock = clock
+        self._asked: dict[str, str] = {}
+        """The url that each watch was last run at, by the watch's key."""
         self._probing: dict[str, asyncio.Task[Run]] = {}
         self._common = target.series_labels(name)
 
@@ -50,12 +52,21 @@ class Connection:
         key = f"{watch.key} {limit}"
         if key not in self._probing:
             schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})
-            self._probing[key] = asyncio.create_task(self.run(replace(watch, schedule=schedule), Yielded()))
+            self._probing[key] = asyncio.create_task(self._run(replace(watch, schedule=schedule), Yielded()))
             self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
         return await asyncio.shield(self._probing[key])
 
     async def run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
-        """Run a watch of this target once; `progress` is told how far it has come."""
+        """Run a watch of this target once; `progress` is told how far it has come.
+
+        What was read of another node, while the file of the url named that, is no beginning to go on from.
+        """
+        here = self.transport.destination.public_url
+        if here and self._asked.setdefault(watch.key, here) != here:
+            self._asked[watch.key], previous = here, Yielded()
+        return await self._run(watch, previous, progress)
+
+    async def _run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
         return await run(
             watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down, progress=progress
         )

@@ -19,10 +19,11 @@ Read = Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a node is: its API's url, what it shares with its host's other APIs, and the proxy it is asked through."""
+class Endpoint:
+    """Where a node's API is: its url, with secrets and without; its host, whose budget it shares; and the way there."""
 
     url: URL
+    public_url: str
     origin: str
     host: str
     proxy: URL | None
@@ -40,22 +41,22 @@ class Destination:
             **{name: reader(name, None, value.get_secret_value()) for name, value in target.headers.items()},
             **{name: reader(f"header {name}", path, "") for name, path in target.header_files.items()},
         }
-        self._place: Place | None = None
+        self._endpoint: Endpoint | None = None
         self._url = ""
         self._headers: dict[str, str] = {}
-        for learn in (self.headers, self.place):  # what is secret must be known before anything is said
+        for learn in (self.headers, self.endpoint):  # what is secret must be known before anything is said
             with suppress(Unauthorized, Unreachable):
                 learn()
 
-    def place(self) -> Place:
+    def endpoint(self) -> Endpoint:
         """Return where the node is. Raises Unreachable where no file says it."""
         try:
             text = self._read_url()
-            if self._place is None or text != self._url:
-                self._place, self._url = self._find(text), text
+            if self._endpoint is None or text != self._url:
+                self._endpoint, self._url = self._find(text), text
         except (Unreadable, ValueError) as error:
             raise Unreachable(str(error)) from error
-        return self._place
+        return self._endpoint
 
     def headers(self) -> dict[str, str]:
         """Return the headers of every request. Raises Unauthorized where a file has none."""
@@ -65,19 +66,19 @@ class Destination:
             except Unreadable as error:
                 raise Unauthorized(str(error)) from error
             if value != self._headers.get(name):
-                self.redact.know(name, secrets_of_header(value))
+                self.redact.know(f"header {name}", secrets_of_header(value))
                 self._headers[name] = value
-        return self._headers
+        return dict(self._headers)
 
     @property
     def public_url(self) -> str:
         """The url as it may be shown, "" while no file says it."""
         try:
-            return public(str(self.place().url))
+            return self.endpoint().public_url
         except Unreachable:
             return ""
 
-    def _find(self, text: str) -> Place:
+    def _find(self, text: str) -> Endpoint:
         try:
             url = URL(check_url(text))
         except ValueError as error:
@@ -85,7 +86,7 @@ class Destination:
         if url.user is not None and self._is_authorized:
             raise ValueError(f"{self._what} has a user, and the target is authorized in another way too; keep one")
         self.redact.know("url", secrets_of_url(url))
-        return Place(url, str(url.origin()), url.host or "", proxy_for(url))
+        return Endpoint(url, public(str(url)), str(url.origin()), url.host or "", proxy_for(url))
 
 
 def reader(what: str, path: Path | None, text: str) -> Read:
@@ -98,7 +99,11 @@ def proxy_for(url: URL) -> URL | None:
     if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
         return None
     proxy = getproxies().get(url.scheme)
-    return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
+    try:
+        return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
+    except ValueError as error:
+        where = f"environment variable {url.scheme.upper()}_PROXY"
+        raise ValueError(f"{where}: is no address of a proxy; write http://host:port") from error
 
 
 def secrets_of_url(url: URL) -> Iterator[str]:

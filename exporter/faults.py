@@ -49,6 +49,8 @@ def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> 
         return "is missing"
     if type_.startswith("union_tag"):
         return "needs a type: " + " or ".join(names_at(schema, place, "const"))
+    if type_ == "path_type":
+        return "is no path of a file; write it as text"
     if type_ in ("dict_type", "model_type", "model_attributes_type"):
         return "is no mapping; write its settings below it"
     text = message.removeprefix("Value error, ")

@@ -19,7 +19,7 @@ class Redaction:
 
     def know(self, of: str, secrets: Iterable[str]) -> None:
         """Take note of what is secret in a header or a url now."""
-        known = self._secrets.setdefault(of, deque(maxlen=3))
+        known = self._secrets.setdefault(of, deque(maxlen=8))
         known.append(frozenset(secret for secret in secrets if len(secret) >= SHORTEST))
 
     def add(self, token: str) -> None:

@@ -88,7 +88,7 @@ def check_line(text: SecretStr) -> SecretStr:
 
 
 def check_file(path: Path) -> Path:
-    if path == Path():
+    if path == Path() or not str(path).isprintable():
         raise ValueError("names no file")
     return path
 
@@ -181,22 +181,16 @@ class Target(Strict):
         return {"url": None, **said} if isinstance(said, dict) and said.get("url_file") is not None else said
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> Self:
+    def _each_thing_once(self) -> Self:
+        faults = []
         if (self.url is None) == (self.url_file is None):
-            raise ValueError("needs exactly one of url and url_file")
-        return self
-
-    @model_validator(mode="after")
-    def _authorized_once(self) -> Self:
+            faults.append("needs exactly one of url and url_file")
         if self.ways_besides_url + (URL(self.url or "").user is not None) > 1:
-            raise ValueError("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
-        return self
-
-    @model_validator(mode="after")
-    def _headers_once(self) -> Self:
-        for name, times in Counter(map(str.lower, (*self.headers, *self.header_files))).items():
-            if times > 1:
-                raise ValueError(f"has the header {name} {times} times; keep one")
+            faults.append("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
+        counted = Counter(map(str.lower, (*self.headers, *self.header_files)))
+        faults += [f"has the header {name} {times} times; keep one" for name, times in counted.items() if times > 1]
+        if faults:
+            raise ValueError("; ".join(faults))
         return self
 
     @property
@@ -205,10 +199,10 @@ class Target(Strict):
         return (self.auth.type != "none") + ("authorization" in map(str.lower, (*self.headers, *self.header_files)))
 
     def files(self) -> dict[str, Path]:
-        """Return the files of its secrets, by what they hold."""
+        """Return the files of what its requests carry, by what they hold."""
         token = self.auth.token_file if isinstance(self.auth, BearerAuth) else None
         headers = {f"header {name}": path for name, path in self.header_files.items()}
-        return {what: path for what, path in {"url": self.url_file, "token": token, **headers}.items() if path}
+        return {"token": token, **headers} if token else headers
 
     def series_labels(self, name: str) -> dict[str, str]:
         """Return the labels that all series of the target called `name` carry."""

@@ -4,7 +4,8 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,21 +150,45 @@ def nearest(key: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> Tree:
-    """Return `above` laid over `below`: mappings key by key, anything else whole.
-
-    A header takes the place of the same one, however it is spelled and whether it is written or in a file.
-    """
-    said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
-    for key in HEADERS:
-        if isinstance(below.get(key), dict):
-            kept = {name: value for name, value in below[key].items() if str(name).lower() not in said}
-            below = {**below, key: kept}
+def merge(below: Tree, above: Tree, within: Callable[[Tree, Tree], Tree] | None = None) -> Tree:
+    """Return `above` laid over `below`: mappings key by key, each as `within` does it, anything else whole."""
     merged = {**below, **above}
     for key in below.keys() & above.keys():
         if isinstance(below[key], dict) and isinstance(above[key], dict):
-            merged[key] = merge(below[key], above[key])
+            merged[key] = (within or merge)(below[key], above[key])
     return merged
+
+
+def merge_documents(below: Tree, above: Tree) -> Tree:
+    """Return one whole configuration laid over another."""
+    merged = merge(below, above)
+    for part, within in (("defaults", merge_target), ("targets", partial(merge, within=merge_target))):
+        if isinstance(lower := below.get(part), dict) and isinstance(upper := above.get(part), dict):
+            merged[part] = within(lower, upper)
+    return merged
+
+
+def merge_target(below: Tree, above: Tree) -> Tree:
+    """Return what a target or the defaults say laid over what is below.
+
+    What gives the same thing in another way takes its place: a token or url in a file and a written one, a header
+    however it is spelled, another type of auth.
+    """
+    below = displaced(below, above.keys(), [("url", "url_file")])
+    if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
+        is_other = new.get("type", old.get("type")) != old.get("type")
+        below["auth"] = {} if is_other else displaced(old, new.keys(), [("token", "token_file")])
+    said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
+    for key in HEADERS:
+        if isinstance(headers := below.get(key), dict):
+            below[key] = {name: value for name, value in headers.items() if str(name).lower() not in said}
+    return merge(below, above)
+
+
+def displaced(below: Tree, said: Collection[str], ways: Iterable[Collection[str]]) -> Tree:
+    """Return a copy without the ways to say a thing that is said above, in whichever way."""
+    gone = {key for keys in ways if set(keys) & set(said) for key in keys}
+    return {key: value for key, value in below.items() if key not in gone}
 
 
 def holds(tree: object, place: Iterable[str]) -> bool:

@@ -18,7 +18,7 @@ from yarl import URL
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
-from exporter.destination import Destination, Place
+from exporter.destination import Destination, Endpoint
 from exporter.errors import BUG, Failed, Limited, TimedOut, TooLarge
 from exporter.mishaps import explain
 from exporter.question import Question
@@ -37,12 +37,13 @@ RENEWED_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds at both ends.
+    """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
 
     `certificate_expiry` is of the newest handshake with the node, which is this question's or at most ten minutes old.
     """
 
     asked: str
+    endpoint: Endpoint
     status: int
     headers: Mapping[str, str]
     body: bytes
@@ -67,13 +68,12 @@ class Connector(aiohttp.TCPConnector):
     One kept alive by its questions would otherwise never see a certificate that was renewed, or that has ended.
     """
 
-    certificate_expiry: float | None = None
-    """Until when the certificate of the newest handshake is valid."""
-
     def __init__(self, clock: Clock) -> None:
         super().__init__(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS)
         self._clock = clock
         self._opened: WeakKeyDictionary[ssl.SSLObject, float] = WeakKeyDictionary()
+        self.certificate_expiry: dict[str, float] = {}
+        """Until when the certificate of the newest handshake is valid, by origin."""
 
     async def connect(self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout) -> Connection:  # noqa: ASYNC109 - aiohttp's own signature
         while True:
@@ -84,8 +84,8 @@ class Connector(aiohttp.TCPConnector):
             now = self._clock.monotonic()
             if tls not in self._opened:
                 self._opened[tls] = now
-                expiry = (tls.getpeercert() or {}).get("notAfter")
-                self.certificate_expiry = ssl.cert_time_to_seconds(expiry) if expiry else None
+                if expiry := (tls.getpeercert() or {}).get("notAfter"):
+                    self.certificate_expiry[str(req.url.origin())] = ssl.cert_time_to_seconds(str(expiry))
             if now - self._opened[tls] < RENEWED_SECONDS:
                 return connection
             connection.close()  # the pool gives another, which is new at last
@@ -115,8 +115,9 @@ class Transport:
         Raises Unreachable, TimedOut, Malformed or TooLarge, Limited while the node wants to be left alone, and
         Unauthorized while the file of a header is missing.
         """
-        place, headers = self.destination.place(), self.destination.headers()
-        seconds -= await self._wait_for_turn(place, question, share, seconds)
+        seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
+        # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
+        endpoint, headers = self.destination.endpoint(), self.destination.headers()
         limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
         if token:
             self.redact.add(token)
@@ -125,11 +126,11 @@ class Transport:
         try:
             async with self._session.request(
                 question.method,
-                url_of(place, question),
+                url_of(endpoint, question),
                 data=question.body,
                 headers=headers | headers_of(question, token),
                 # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
-                proxy=place.proxy,
+                proxy=endpoint.proxy,
                 allow_redirects=False,
                 # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
                 timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
@@ -137,13 +138,13 @@ class Transport:
                 code = str(response.status)
                 answered = self._clock.now()
                 body = await self._read(response, question)
-                expiry = self._connector.certificate_expiry
-                return Reply(str(question), response.status, response.headers, body, sent, answered, expiry)
+                expiry = self._connector.certificate_expiry.get(endpoint.origin)
+                return Reply(str(question), endpoint, response.status, response.headers, body, sent, answered, expiry)
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 code = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
-            failure = explain(error, str(question), place.host, limit, self.redact)
+            failure = explain(error, str(question), endpoint.host, limit, self.redact)
             code = failure.reason
             raise failure from error
         except Failed as failure:
@@ -155,20 +156,19 @@ class Transport:
             if code == "429":
                 self._tally.add(own.THROTTLED)
 
-    def rest(self, seconds: float) -> None:
+    def rest(self, endpoint: Endpoint, seconds: float) -> None:
         """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
-        place = self.destination.place()
-        self._budget_of(place.host).rest(place.origin, self._clock.monotonic() + seconds)
+        self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
 
-    async def _wait_for_turn(self, place: Place, question: Question, share: Share, seconds: float) -> float:
+    async def _wait_for_turn(self, endpoint: Endpoint, question: Question, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or TimedOut if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
         started = self._clock.monotonic()
-        budget = self._budget_of(place.host)
+        budget = self._budget_of(endpoint.host)
 
         def rest() -> float:
-            return budget.rest_left(place.origin, self._clock.monotonic())
+            return budget.rest_left(endpoint.origin, self._clock.monotonic())
 
         try:
             async with asyncio.timeout(seconds if rest() < seconds else 0):
@@ -205,9 +205,9 @@ class Transport:
         await self._session.close()
 
 
-def url_of(place: Place, question: Question) -> URL:
-    url = place.url.joinpath(question.path.lstrip("/"), encoded=True)
-    return url.with_query(place.url.query).update_query(question.query)
+def url_of(endpoint: Endpoint, question: Question) -> URL:
+    url = endpoint.url.joinpath(question.path.lstrip("/"), encoded=True)
+    return url.with_query(endpoint.url.query).update_query(question.query)
 
 
 def headers_of(question: Question, token: str | None) -> dict[str, str]:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from exporter.answers import Int64, Moment, Struct, check, decode, says_no_entry
+from exporter.destination import Destination
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
+from exporter.settings import Kind, Target
 from exporter.transport import Reply
 from tests.conftest import NOW
 
@@ -30,8 +32,11 @@ class Thing(Struct):
     parts: list[Part] | None = None
 
 
+HERE = Destination(Target(kind=Kind.LEDGER, url="http://node")).endpoint()
+
+
 def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Reply:
-    return Reply(ASKED, status, JSON if headers is None else headers, body, NOW, NOW, None)
+    return Reply(ASKED, HERE, status, JSON if headers is None else headers, body, NOW, NOW, None)
 
 
 def verdict(answer: Reply) -> str:

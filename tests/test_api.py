@@ -397,7 +397,7 @@ async def test_a_token_that_stays_the_same_is_asked_for_once_only(node: TestNode
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pauses before asking for a page again be short, those the node asks for too."""
     monkeypatch.setattr("exporter.api.PATIENCE", (0.01, 0.02, 0.04))
-    monkeypatch.setattr(Transport, "rest", lambda transport, seconds: None)
+    monkeypatch.setattr(Transport, "rest", lambda transport, endpoint, seconds: None)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -510,7 +510,8 @@ async def test_what_waits_while_a_node_asks_to_be_left_alone_waits_for_that_too(
     await asked.get(PATH, Thing)
     waiting = asyncio.create_task(asked.get(PATH, Thing))
     await asyncio.sleep(0)
-    asked._transport.rest(0.3)
+    transport = asked._transport
+    transport.rest(transport.destination.endpoint(), 0.3)
     await asyncio.sleep(0.2)
     assert len(node.requests) == 1
     clock.advance(0.3)

@@ -237,7 +237,7 @@ async def test_a_file_that_is_not_one_line_of_text_is_unauthorized(file: Path, c
 @pytest.mark.parametrize("content", [b"\xff\xfet\x00", "tökén".encode(), b"\xef\xbb\xbftoken"])
 async def test_a_file_that_is_no_plain_text_is_unauthorized(file: Path, content: bytes) -> None:
     write(file, content)
-    assert await unauthorized(FromFile(file)) == f"the token cannot be read from {file}: it is not text"
+    assert await unauthorized(FromFile(file)) == f"the token cannot be read from {file}: it is not ASCII text"
 
 
 async def test_a_file_that_is_gone_takes_its_token_along_and_brings_it_back(file: Path) -> None:

@@ -267,6 +267,13 @@ def test_a_check_warns_of_a_token_file_that_cannot_be_read_now(run: Callable[...
     assert err == f"canton-exporter: warning: target a: {said}\n"
 
 
+def test_a_check_warns_of_a_url_that_is_none(run: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "url").write_text("ftp://sesame")
+    status, _, err = run("targets: {a: {kind: ledger, url_file: url}}", "--config.check")
+    said = f"the url in {tmp_path / 'url'} is no address of a node; write one as https://host[:port][/path]"
+    assert (status, err) == (0, f"canton-exporter: warning: target a: {said}\n")
+
+
 # What runs until it is told to end
 
 

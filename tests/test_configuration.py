@@ -328,6 +328,19 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
             node("auth: {type: bearer}"),
             "exporter.yaml: targets.a.auth: needs exactly one of token and token_file",
         ),
+        (
+            node("header_files: {X: 5}"),
+            "exporter.yaml: targets.a.header_files.X: is no path of a file; write it as text",
+        ),
+        (node('header_files: {X: "a\\0b"}'), "exporter.yaml: targets.a.header_files.X: names no file"),
+        (node('header_files: {X: "a\\nb"}'), "exporter.yaml: targets.a.header_files.X: names no file"),
+        (
+            node(
+                "auth: {type: bearer, token: t}, headers: {Authorization: a, X: b}, header_files: {x: /c}, url_file: /d"
+            ),
+            "exporter.yaml: targets.a: needs exactly one of url and url_file; is authorized in two ways; keep one of "
+            "auth, a user in the url, the header Authorization; has the header x 2 times; keep one",
+        ),
         (node("timeout: 15"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
         (node("timeout: 1:30"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
         (node("timeout: "), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
@@ -893,8 +906,9 @@ def test_every_file_of_a_secret_is_looked_for_beside_the_file_that_names_it(tmp_
         defaults: {header_files: {X-Team: team, X-Other: /run/other}}
         targets: {a: {kind: ledger, url_file: keys/url, header_files: {X-Key: keys/header}}}
     """
-    assert loaded(tmp_path, text).targets["a"].files() == {
-        "url": tmp_path / "keys/url",
+    target = loaded(tmp_path, text).targets["a"]
+    assert target.url_file == tmp_path / "keys/url"
+    assert target.files() == {
         "header X-Team": tmp_path / "team",
         "header X-Other": Path("/run/other"),
         "header X-Key": tmp_path / "keys/header",
@@ -926,6 +940,37 @@ def test_a_header_takes_the_place_of_the_default_in_whatever_way_both_are_given(
 ) -> None:
     target = read(node(own) + "defaults: {header_files: {X-Key: /default}}").targets["a"]
     assert ([*target.headers], [*target.header_files]) == (headers, files)
+
+
+@pytest.mark.parametrize(
+    ("written", "variable", "told"),
+    [
+        ("url: 'http://a'", "URL_FILE", (None, Path("/new"))),
+        ("url_file: /a", "URL", ("http://new", None)),
+    ],
+)
+def test_the_environment_may_say_where_a_node_is_in_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: str, variable: str, told: tuple[str | None, Path | None]
+) -> None:
+    monkeypatch.setenv(f"{PREFIX}TARGETS__A__{variable}", "http://new" if variable == "URL" else "/new")
+    target = loaded(tmp_path, f"targets: {{a: {{kind: ledger, {written}}}}}").targets["a"]
+    assert (target.url, target.url_file) == told
+
+
+def test_a_token_from_the_environment_takes_the_place_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{PREFIX}TARGETS__A__AUTH__TOKEN", "t")
+    assert loaded(tmp_path, PLAIN).targets["a"].auth == BearerAuth(type="bearer", token=SecretStr("t"))
+
+
+def test_targets_may_be_called_as_settings_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("headers", "header_files", "url", "url_file", "auth")
+    for name in names:
+        monkeypatch.setenv(f"{PREFIX}TARGETS__{name.upper()}__URL", f"http://{name}")
+    written = ", ".join(f"{name}: {{kind: ledger, headers: {{X-Key: a}}}}" for name in names)
+    targets = loaded(tmp_path, f"targets: {{{written}}}").targets
+    assert {name: target.url for name, target in targets.items()} == {name: f"http://{name}" for name in names}
 
 
 def test_a_header_from_the_environment_takes_the_place_of_the_files(

@@ -1,17 +1,19 @@
 """Where requests go and what they carry, where files say so: read again when they change, told when missing."""
 
+import asyncio
 import os
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from exporter.budget import Share
 from exporter.collectors.health import health
-from exporter.errors import Failed
+from exporter.errors import Failed, Unreachable
 from exporter.question import Question
 from exporter.runner import Outcome
+from exporter.settings import Budget
 from exporter.transport import Reply, Transport
 from tests.conftest import Lines
 from tests.nodes import TestNode
@@ -122,3 +124,64 @@ async def test_without_its_url_a_node_is_down_and_without_its_header_nobody_know
     said = await lines(health)
     assert (said[:1] == ["canton_up 0.0"], lines.run.reason) == (reason is None, reason)
     assert lines.run.outcome is (Outcome.FAILED if reason else Outcome.OK)
+
+
+# While requests are under way
+
+
+@pytest.fixture
+async def other() -> AsyncIterator[TestNode]:
+    node = await TestNode().start()
+    yield node
+    await node.stop()
+    node.check()
+
+
+async def test_a_new_header_goes_to_the_new_url_only(
+    connect: Connect, node: TestNode, other: TestNode, tmp_path: Path
+) -> None:
+    url, key = tmp_path / "url", tmp_path / "key"
+    node.get(PATH, answers={})
+    other.get(PATH, answers={})
+    write(url, node.url)
+    write(key, "first-key")
+    transport = connect(None, url_file=url, header_files={"X-Api-Key": key}, budget=Budget(rate=10, burst=1))
+    await ask(transport)
+    waiting = asyncio.create_task(ask(transport))
+    await asyncio.sleep(0)
+    write(url, other.url)
+    write(key, "second-key")
+    await waiting
+    assert [request.headers["X-Api-Key"] for request in node.requests] == ["first-key"]
+    assert [request.headers["X-Api-Key"] for request in other.requests] == ["second-key"]
+
+
+async def test_the_node_that_asked_is_left_alone_though_the_url_is_another_by_now(
+    connect: Connect, node: TestNode, other: TestNode, file: Path
+) -> None:
+    node.get(PATH, status=429, body=b"")
+    other.get(PATH, answers={})
+    write(file, node.url)
+    transport = connect(None, url_file=file)
+    limited = await ask(transport)
+    write(file, other.url)
+    transport.rest(limited.endpoint, 60)
+    assert (await ask(transport)).status == 200
+    write(file, node.url)
+    assert "asked to be left alone for 60 s more" in await fault(transport)
+
+
+async def test_secrets_of_a_header_called_url_are_apart_from_those_of_the_url(connect: Connect, file: Path) -> None:
+    transport = connect("http://me:pa55word@127.0.0.1:9", header_files={"url": file})
+    for number in range(20):
+        write(file, f"secret-{number:02}")
+        transport.destination.headers()
+    assert transport.redact("pa55word secret-19 secret-18 secret-00") == "*** *** *** secret-00"
+
+
+async def test_a_broken_proxy_is_told_with_its_variable(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://user:sesame@[bad")
+    with pytest.raises(Unreachable) as caught:
+        connect("http://node.example").destination.endpoint()
+    said = "environment variable HTTP_PROXY: is no address of a proxy; write http://host:port"
+    assert str(caught.value) == said

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -342,6 +343,22 @@ async def test_a_watch_that_asks_another_question_remembers_nothing(start: Start
     await until(lambda: fleet.connections["a"].standings["climb"].series)
     await fleet.apply(settings_of({"a": ledger(collectors={"climb": {"options": {"step": 2}}})}, climb))
     assert fleet.connections["a"].standings["climb"].previous.samples == ()
+
+
+async def test_a_watch_whose_node_is_another_by_now_remembers_nothing(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    file.write_text("http://127.0.0.1:9")
+    fleet = start({"a": {"kind": "ledger", "url_file": str(file)}}, climb)
+    standing = fleet.connections["a"].standings["climb"]
+
+    def count() -> float:
+        return sum(sample.value for sample in standing.previous.of(BEATS))
+
+    await until(lambda: count() >= 5)
+    file.write_text("http://user:word@127.0.0.1:9/?key=a")
+    await until(lambda: count() >= 8)
+    file.write_text("http://127.0.0.1:8")
+    await until(lambda: count() < 5)
 
 
 async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start: Start) -> None:

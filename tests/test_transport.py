@@ -235,6 +235,17 @@ async def test_sees_a_renewed_certificate_once_its_connection_is_ten_minutes_old
     assert len({request.transport for request in node.requests}) == 2
 
 
+async def test_a_certificate_told_is_that_of_the_node_that_was_asked(
+    connect: Connect, serve: Serve, authority: trustme.CA, tmp_path: Path
+) -> None:
+    nodes = [await serve(authority.issue_cert("127.0.0.1", not_after=end)) for end in (YEAR_2030, YEAR_2031)]
+    file = tmp_path / "url"
+    transport = connect(None, url_file=file)
+    for node, end in zip((*nodes, nodes[0]), (YEAR_2030, YEAR_2031, YEAR_2030), strict=True):
+        file.write_text(node.url)
+        assert (await ask(transport)).certificate_expiry == end.timestamp()
+
+
 async def test_no_question_of_many_at_once_keeps_an_old_connection(
     connect: Connect, serve: Serve, authority: trustme.CA, clock: FakeClock
 ) -> None:
