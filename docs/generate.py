@@ -200,8 +200,9 @@ Any setting can also be given by the environment: `CANTON_EXPORTER_` and its pat
 Lists and mappings may be written as JSON. The environment wins over the file; where it names targets, the default file
 need not be there. In a header's name an underscore stands for a hyphen: `..._HEADERS__X_API_KEY` is `x-api-key`.
 
-Where two say the same thing in different ways, as one a `token` and the other a `token_file`, the one that wins takes the
-place of the other whole: a variable that of the file, a target that of the defaults.
+Where two say the same thing in different ways, as one a `token` and the other a `token_file`, the one that wins takes
+the place of the other whole: a variable that of the file, a target that of the defaults. The defaults are for every
+target, those of others too: a token that only your own nodes should see belongs to each of them.
 
 Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 
@@ -209,7 +210,7 @@ Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 CONNECTIONS = """
 Secrets are best kept in files, which whoever renews them just replaces: `token_file`, `header_files`, and `url_file`
 instead of `url`. Their paths begin at this file's folder. One that is missing is a fault of its target alone, whose
-requests are kept back until it is there.
+questions are kept back until it is there; only the probes of its health go on without a token.
 
 Through a proxy: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are honoured. A private certificate authority:
 `SSL_CERT_FILE` names its bundle.

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -12,6 +13,7 @@ from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.collectors.health import UP, health
+from exporter.errors import Unreachable
 from exporter.exposition import Lines
 from exporter.runner import Run, Watch, run
 from exporter.settings import Budget, Target
@@ -33,7 +35,7 @@ class Connection:
         self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.tally, clock)
         self._clock = clock
         self._asked: dict[str, str] = {}
-        """The url that each watch was last run at, by the watch's key."""
+        """The node that each watch last asked, by the watch's key."""
         self._probing: dict[str, asyncio.Task[Run]] = {}
         self._common = target.series_labels(name)
 
@@ -61,9 +63,10 @@ class Connection:
 
         What was read of another node, while the file of the url named that, is no beginning to go on from.
         """
-        here = self.transport.destination.public_url
-        if here and self._asked.setdefault(watch.key, here) != here:
-            self._asked[watch.key], previous = here, Yielded()
+        with suppress(Unreachable):
+            here = self.transport.destination.endpoint().node
+            if self._asked.setdefault(watch.key, here) != here:
+                self._asked[watch.key], previous = here, Yielded()
         return await self._run(watch, previous, progress)
 
     async def _run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:

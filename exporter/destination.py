@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 from yarl import URL
 
 from exporter.errors import Unauthorized, Unreachable
-from exporter.redaction import Redaction
+from exporter.redaction import UNMISTAKABLE, Redaction
 from exporter.secret_files import SecretFile, Unreadable
 from exporter.settings import Target, check_url, public
 
@@ -20,10 +20,13 @@ Read = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a node's API is: its url, with secrets and without; its host, whose budget it shares; and the way there."""
+    """Where a node's API is, and the way there. By its origin it is left alone, by its host it has a budget."""
 
     url: URL
+    node: str
+    """The url without user, password and query, which tells one node's API from another."""
     public_url: str
+    """The url as it may be shown: of one that is kept in a file its path too may hold a key."""
     origin: str
     host: str
     proxy: URL | None
@@ -35,6 +38,7 @@ class Destination:
     def __init__(self, target: Target) -> None:
         self.redact = Redaction()
         self._is_authorized = target.ways_besides_url > 0
+        self._is_secret = target.url_file is not None
         self._what = f"the url in {target.url_file}" if target.url_file else "the url"
         self._read_url = reader("url", target.url_file, target.url or "")
         self._read_headers = {
@@ -85,8 +89,9 @@ class Destination:
             raise ValueError(f"{self._what} {error}") from error
         if url.user is not None and self._is_authorized:
             raise ValueError(f"{self._what} has a user, and the target is authorized in another way too; keep one")
-        self.redact.know("url", secrets_of_url(url))
-        return Endpoint(url, public(str(url)), str(url.origin()), url.host or "", proxy_for(url))
+        self.redact.know("url", [*secrets_of_url(url), *(keys_in_path(url) if self._is_secret else ())])
+        node, origin = public(str(url)), str(url.origin())
+        return Endpoint(url, node, origin if self._is_secret else node, origin, url.host or "", proxy_for(url))
 
 
 def reader(what: str, path: Path | None, text: str) -> Read:
@@ -118,6 +123,11 @@ def secrets_of_url(url: URL) -> Iterator[str]:
         yield url.raw_password or ""
         for encoding in ("utf-8", "latin-1"):
             yield b64encode(f"{url.user or ''}:{url.password}".encode(encoding, "replace")).decode()
+
+
+def keys_in_path(url: URL) -> Iterator[str]:
+    """Give the parts of a secret url's path that are no words."""
+    yield from (part for part in (*url.raw_parts, *url.parts) if len(part) >= UNMISTAKABLE)
 
 
 def secrets_of_header(value: str) -> Iterator[str]:

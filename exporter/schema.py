@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from exporter.settings import Duration, Kind, Schedule, Strict, Target
 
@@ -62,7 +62,15 @@ def schedule_model(question: Askable) -> tuple[Any, Any]:
             ),
         ),
     )
-    return (model, model.model_validate({})) if question.is_on else (model | None, None)
+    if not needs_options:
+        return (model, model.model_validate({})) if question.is_on else (model | None, None)
+
+    def switched_off(said: Any) -> Any:
+        """Ask for no options of a collector that is switched off."""
+        is_off = isinstance(said, dict) and str(said.get("enabled")).lower() == "false"
+        return {"options": question.options.model_construct(), **said} if is_off else said
+
+    return Annotated[model | None, BeforeValidator(switched_off)], None
 
 
 @cache  # settings of one reload can only be equal to those of another if their models are the same

@@ -40,7 +40,9 @@ Duration = Annotated[
     BeforeValidator(read_duration),
     PlainSerializer(write_duration),
     # As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
-    WithJsonSchema({"type": "string", "minLength": 1, "pattern": f"^{''.join(f'([0-9]+{unit})?' for unit in UNITS)}$"}),
+    WithJsonSchema(
+        {"type": "string", "minLength": 1, "pattern": f"^{''.join(f'([1-9][0-9]*{unit})?' for unit in UNITS)}$"}
+    ),
 ]
 
 

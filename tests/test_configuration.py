@@ -201,6 +201,14 @@ def test_a_collector_that_needs_an_option_is_off_until_it_has_it(read: Read) -> 
     assert target.schedules["names"].interval == timedelta(minutes=5)
 
 
+def test_a_collector_that_is_switched_off_needs_no_option(read: Read, faults: Faults) -> None:
+    off = "collectors: {names: {enabled: false, interval: 5s}}"
+    assert list(read(node(off, "validator")).targets["a"].schedules) == ["health"]
+    assert faults(node("collectors: {names: {enabled: false, intervl: 5s}}", "validator")) == [
+        "exporter.yaml: targets.a.collectors.names.intervl: no such setting; did you mean interval?"
+    ]
+
+
 def test_it_may_get_the_option_from_the_defaults(read: Read) -> None:
     text = "defaults: {collectors: {names: {options: {parties: [p]}}}}\n"
     assert "names" in read(text + node(kind="validator")).targets["a"].schedules

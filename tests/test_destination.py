@@ -78,12 +78,18 @@ async def test_requests_go_where_the_urls_file_says_now(connect: Connect, node: 
     write(file, f"{node.url}/first/?key=sesame\n")
     transport = connect(None, url_file=file)
     await ask(transport)
-    assert transport.destination.public_url == f"{node.url}/first"
+    assert transport.destination.public_url == node.url, "a path too may hold a key"
     write(file, node.url.replace("//", "//user:pa55word@") + "/second")
     await ask(transport)
     assert node.requests[-1].headers["Authorization"] == f"Basic {b64encode(b'user:pa55word').decode()}"
-    assert transport.destination.public_url == f"{node.url}/second"
     assert transport.redact("sesame pa55word") == "*** ***"
+
+
+async def test_a_key_in_the_path_of_a_secret_url_is_shown_nowhere(connect: Connect, node: TestNode, file: Path) -> None:
+    write(file, f"{node.url}/api/0123456789abcdef0123")
+    transport = connect(None, url_file=file)
+    assert transport.redact("GET /api/0123456789abcdef0123/livez") == "GET /api/***/livez"
+    assert transport.destination.public_url == node.url
 
 
 async def test_a_target_whose_urls_file_is_missing_is_unreachable(connect: Connect, file: Path) -> None:
