@@ -12,6 +12,8 @@ from dashboards.source.rules import ALERT, TEMPLATE
 from dashboards.source.screens import dashboards
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
 from docs.chart_schema import schema
+from exporter.collectors import discover
+from exporter.commands import taken_labels
 
 CHART = Path(__file__).parent.parent / "helm/canton-exporter"
 BLOCK = re.compile(r"(?<=^  # begin: written by `make docs`\n).*?(?=^  # end$)", re.MULTILINE | re.DOTALL)
@@ -27,9 +29,20 @@ def chart_files() -> dict[Path, str]:
         CHART / "values.yaml": values,
         CHART / "values.schema.json": json.dumps(schema(yaml.safe_load(values)), indent=1) + "\n",
         CHART / "README.md": readme(values),
+        CHART / "files/settings.json": json.dumps(settings(), indent=1) + "\n",
         CHART / "files/rules.template.yaml": f"# A copy of what `make docs` fills: change it there.\n{template}",
     }
     return files | {CHART / "files/dashboards" / name: text for name, text in dashboards().items()}
+
+
+def settings() -> dict[str, Any]:
+    """Return what the templates have to know of the settings, to refuse what the exporter would refuse as it starts."""
+    needs = {
+        name: {"kinds": sorted(collector.kinds), "needs": required}
+        for name, collector in discover().items()
+        if (required := [option for option, field in collector.options.model_fields.items() if field.is_required()])
+    }
+    return {"labels": sorted(taken_labels()), "collectors": needs}
 
 
 def alerts() -> list[str]:

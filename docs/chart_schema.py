@@ -19,7 +19,6 @@ PROMETHEUS_DURATION = {"type": "string", "pattern": f"^{IN_ORDER}$"}
 PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
 OBJECTS = {"type": ["array", "null"], "items": {"type": "object"}}
 PATH = r"(/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
-ADDRESS = "^([hH][tT][tT][pP][sS]?://.+|.*[{][{].*)$"
 NAME = {"type": "string", "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$", "maxLength": 63}
 ONE_OF_TWO = {"type": ["integer", "string", "null"]}
 ENVIRONMENT = {
@@ -70,7 +69,9 @@ TOLD: dict[str, Schema] = {
     "web.maxRequests": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
     "web.telemetryPath": {"type": "string", "minLength": 1, "pattern": f"^{PATH}$"},
     "web.routePrefix": {"type": "string", "pattern": f"^(/|{PATH})?$"},
-    "web.externalUrl": {"type": "string", "pattern": "^(https?://[^/?#]+.*)?$"},
+    "web.externalUrl": {"type": "string", "pattern": r"^(https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?)?$"},
+    "image.repository": {"type": "string", "minLength": 1},
+    "httpRoute.apiVersion": {"type": "string", "minLength": 1},
     **dict.fromkeys(("extraVolumes", "extraVolumeMounts", "topologySpreadConstraints", "extraEnvFrom"), OBJECTS),
     **dict.fromkeys(("initContainers", "extraContainers", "tolerations", "hostAliases"), OBJECTS),
     "extraArgs": {"type": ["array", "null"], "items": {"type": "string"}},
@@ -85,6 +86,7 @@ TOLD: dict[str, Schema] = {
     "ingress.pathType": {"enum": ["Prefix", "Exact", "ImplementationSpecific"]},
     "httpRoute.hostnames": {"type": ["array", "null"], "items": {"type": "string"}},
     "networkPolicy.egress.ports": {"type": ["array", "null"], "items": PORT},
+    "networkPolicy.egress.dnsPorts": {"type": ["array", "null"], "items": PORT},
     "podDisruptionBudget.maxUnavailable": ONE_OF_TWO,
     "podDisruptionBudget.minAvailable": ONE_OF_TWO,
     "podDisruptionBudget.unhealthyPodEvictionPolicy": {"enum": ["", "IfHealthyBudget", "AlwaysAllow"]},
@@ -175,8 +177,10 @@ def config_schema() -> tuple[Schema, Schema]:
     for kind in Kind:
         by_reference(definitions[f"{kind}_target"], is_whole=True)
     for name in definitions:
-        if name.endswith("_schedule"):  # what a collector must be told may be told among the defaults
+        if name.endswith("_schedule"):  # what it must be told may be told among the defaults: a template counts
             definitions[name].pop("required", None)
+            options = definitions[name]["properties"]["options"]
+            definitions[options["$ref"].rpartition("/")[2]].pop("required", None)
     definitions["defaults"] = defaults_schema(definitions)
     definitions["budget"] = Budget.model_json_schema()
     config: Schema = {
@@ -224,7 +228,7 @@ def by_reference(target: Schema, *, is_whole: bool) -> None:
     properties["header_files"] = named(HEADER_NAME, A_FILE)
     properties["labels"] = named(LABEL_NAME, {"type": "string"})
     if is_whole:
-        properties["url"] = OR_SECRET | {"pattern": ADDRESS}
+        properties["url"] = OR_SECRET  # of which the template says what is wrong, and does not repeat it
         properties["url_file"] = A_FILE
         target["required"].remove("url")  # the template has a better word for it
 

@@ -26,6 +26,7 @@ from tests.chart.engine import (
 )
 
 TOKEN = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "token"}}
+NONE = {"type": "none"}
 KEY = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
 
 
@@ -61,7 +62,7 @@ def test_a_simulated_network_alarms_nobody_unless_that_is_said(wire: str) -> Non
 
 def test_two_targets_with_one_secret_mount_it_once() -> None:
     objects = render(targets(one=ledger(auth=TOKEN), two=ledger(auth=TOKEN)))
-    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "exporter-secrets"]
     [source] = volume["projected"]["sources"]
     items = [{"key": "token", "path": "participant-token/token"}]
     assert source["secret"] == {"name": "participant-token", "optional": True, "items": items}
@@ -76,7 +77,7 @@ def test_keys_of_one_secret_and_equal_keys_of_two_are_told_apart() -> None:
     other = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "other"}}
     third = {"type": "bearer", "secretKeyRef": {"name": "validator-token", "key": "token"}}
     objects = render(targets(one=ledger(auth=TOKEN), two=ledger(auth=other), three=ledger(auth=third)))
-    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "exporter-secrets"]
     paths = [item["path"] for source in volume["projected"]["sources"] for item in source["secret"]["items"]]
     assert sorted(paths) == ["participant-token/other", "participant-token/token", "validator-token/token"]
 
@@ -93,7 +94,7 @@ def test_headers_and_addresses_that_are_secret_are_read_from_files_too() -> None
         }
     }
     assert variables(objects) == {}
-    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "secrets"]
+    [volume] = [each for each in pod(objects)["volumes"] if each["name"] == "exporter-secrets"]
     assert volume["projected"]["sources"] == [
         {"secret": {"name": name, "optional": True, "items": [{"key": key, "path": f"{name}/{key}"}]}}
         for name, key in (("gateway", "api-key"), ("scan", "url"))
@@ -110,7 +111,17 @@ def test_secrets_may_be_said_for_all_targets_at_once() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["Accept", "X-Request-Id", "X-Team-Monkey", "X-Keyspace", "X-Author", "Sec-CH-UA", "X-Canary", "X-Turnkey"],
+    [
+        "Accept",
+        "X-Request-Id",
+        "X-Team-Monkey",
+        "X-Keyspace",
+        "X-Author",
+        "Sec-CH-UA",
+        "X-Canary",
+        "X-Turnkey",
+        "X-Path",
+    ],
 )
 def test_a_header_that_is_no_secret_may_be_written(header: str) -> None:
     assert configuration(render(targets(one=ledger(headers={header: "a"}))))["targets"]["one"]["headers"] == {
@@ -123,6 +134,7 @@ def test_a_header_that_is_no_secret_may_be_written(header: str) -> None:
     [
         *("authorization", "Proxy-Authorization", "Cookie", "X-API-Key", "apikey", "x_api_key", "X-Functions-Key"),
         *("Ocp-Apim-Subscription-Key", "X-Auth-Token", "X-Auth", "Api-Secret", "Key", "CF-Access-Client-Secret"),
+        *("X-AuthToken", "X-ClientSecret", "X-Passwd", "X-Api-Pass", "X-Bearer", "X-Pat", "X-Goog-Iap-Jwt-Assertion"),
     ],
 )
 def test_a_header_that_looks_like_a_secret_is_refused(header: str) -> None:
@@ -137,12 +149,48 @@ def test_a_token_may_come_from_elsewhere() -> None:
     assert render({"config": {**bearer["config"], "defaults": {"auth": TOKEN}}})
 
 
+def test_all_targets_may_come_from_elsewhere() -> None:
+    objects = render({"demo": False, "extraEnvFrom": [{"secretRef": {"name": "targets"}}]})
+    assert configuration(objects) == {}
+    assert container(objects)["args"][0] == "--config.file=/etc/canton-exporter/config/exporter.yaml"
+
+
+def test_a_collector_may_be_switched_off_or_have_its_options_in_parts() -> None:
+    shared = {"ledger_completions": {"enabled": False, "options": {"user": "u"}}, "traffic": {}}
+    own = {"ledger_completions": {"enabled": True, "options": {"parties": ["p"]}}}
+    assert render({"config": {"defaults": {"collectors": shared}, "targets": {"a": ledger(collectors=own)}}})
+    assert render(targets(a=ledger(collectors={"ledger_completions": {"enabled": False}})))
+
+
+def test_notes_tell_whose_nodes_get_the_token_of_all() -> None:
+    two = {"mine": ledger(), "theirs": SCAN | {"role": "observed"}, "public": SCAN | {"role": "observed", "auth": NONE}}
+    notes = texts({"config": {"defaults": {"auth": TOKEN}, "targets": two}})["NOTES.txt"]
+    assert "The token of config.defaults.auth is sent to theirs too" in notes
+    assert "is sent to" not in texts({"config": {"targets": two}})["NOTES.txt"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["participant:S3CR3T@host:7575", "ftp://u:S3CR3T@h", "http://u:S3CR3T@h/{{ 1 }}", "S3CR3T", "http://S3CR3T b"],
+)
+def test_an_address_that_is_refused_is_not_repeated(value: str) -> None:
+    assert "S3CR3T" not in refusal(targets(a=ledger(url=value)))
+
+
+def test_a_written_token_is_refused_before_anything_could_repeat_it() -> None:
+    assert "S3CR3T" not in refusal(targets(a=ledger(auth={"type": "bearer", "token": "S3CR3T{{"})))
+
+
+def test_a_grace_of_nothing_is_said() -> None:
+    assert pod(render({"terminationGracePeriodSeconds": 0}))["terminationGracePeriodSeconds"] == 0
+
+
 def test_what_repeats_an_own_variable_volume_or_mount_wins() -> None:
     own = "CANTON_EXPORTER_WEB__ROUTE_PREFIX"
     extra = {
         "extraEnv": [{"name": own, "value": "mine"}, {"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
-        "extraVolumes": [{"name": "config", "emptyDir": {}}],
-        "extraVolumeMounts": [{"name": "config", "mountPath": "/etc/canton-exporter/config"}],
+        "extraVolumes": [{"name": "exporter-config", "emptyDir": {}}],
+        "extraVolumeMounts": [{"name": "exporter-config", "mountPath": "/etc/canton-exporter/config"}],
     }
     objects = render(ONE | {"web": {"routePrefix": "/a"}} | extra)
     assert variables(objects) == {own: "mine", "A": "2"}
@@ -311,7 +359,7 @@ def test_the_network_policy_opens_the_ports_of_the_targets() -> None:
     )
     objects = render(named | {"networkPolicy": {"enabled": True, "egress": {"ports": [3128]}}})
     dns, asked = the(objects, "NetworkPolicy")["spec"]["egress"]
-    assert {port["port"] for port in dns["ports"]} == {53}
+    assert {port["port"] for port in dns["ports"]} == {53, 5353}
     assert {port["port"] for port in asked["ports"]} == {7575, 443, 8080, 80, 3128}
     assert "to" not in asked
 
@@ -443,7 +491,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     ),
     "a token twice": (
         targets(a=ledger(auth=TOKEN, headers={"Authorization": KEY})),
-        "config.targets.a.headers.Authorization: auth sends this header too; keep one of them",
+        "config.targets.a.auth: the header Authorization is sent too; keep one of them",
     ),
     "a header twice": (
         targets(a=ledger(headers={"X-Key": KEY, "x-key": KEY})),
@@ -464,9 +512,63 @@ REFUSED: dict[str, tuple[Values, str]] = {
     "a port that is none": (targets(a=ledger(url="http://node:75750")), "config.targets.a.url: there is no port 75750"),
     "a bearer of nothing for all": (
         {"config": {"defaults": {"auth": {"type": "bearer"}}, "targets": {"a": ledger()}}},
-        "config.defaults.auth: a bearer needs its token",
+        "config.targets.a.auth: a bearer needs its token",
     ),
-    "an address without http": (targets(a=ledger(url="participant:7575")), "at '/config/targets/a/url'"),
+    "an address without http": (
+        targets(a=ledger(url="participant:7575")),
+        "config.targets.a.url: it is no address of a node; write http://host:port/path",
+    ),
+    "a label that others lack": (
+        targets(a=ledger(labels={"team": "ops"}), b=ledger()),
+        "config.targets.b.labels: the label team is missing; a has it, and all targets need the same",
+    ),
+    "a label of the exporter's own": (
+        targets(a=ledger(labels={"party": "ops"})),
+        "config.targets.a.labels.party: the exporter's own metrics have a label of this name",
+    ),
+    "a collector without its options": (
+        targets(a=ledger(collectors={"ledger_completions": {}})),
+        "config.targets.a.collectors.ledger_completions.options.parties: it is missing",
+    ),
+    "a collector without its options for all": (
+        {"config": {"defaults": {"collectors": {"traffic": {"enabled": True}}}, "targets": {"a": SCAN}}},
+        "config.targets.a.collectors.traffic.options.members: it is missing; docs/collectors/traffic.md says",
+    ),
+    "a token twice by the defaults": (
+        {"config": {"defaults": {"headers": {"authorization": KEY}}, "targets": {"a": ledger(auth=TOKEN)}}},
+        "config.targets.a.auth: the header authorization is sent too; keep one of them",
+    ),
+    "a header in a file and a Secret": (
+        targets(a=ledger(headers={"X-Key": KEY}, header_files={"x-key": "/k"})),
+        "config.targets.a.headers.X-Key: the same header is there as x-key; keep one of them",
+    ),
+    "an address in two places": (
+        targets(a=ledger(url={"secretKeyRef": {"name": "a", "key": "b"}}, url_file="/u")),
+        "config.targets.a.url: there is a url_file too; keep one of them",
+    ),
+    "no token, beside a variable of something else": (
+        targets(a=ledger(auth={"type": "bearer"})) | {"extraEnv": [{"name": "HTTPS_PROXY", "value": "http://p"}]},
+        "config.targets.a.auth: a bearer needs its token",
+    ),
+    "a secret whose name a template spoils": (
+        targets(a=ledger(url={"secretKeyRef": {"name": '{{ "../a" }}', "key": "k"}})),
+        "config.targets.a.url.secretKeyRef: with its templates filled in it names no key of a Secret",
+    ),
+    "settings for nobody": ({"config": {"party_labels": "short"}}, "config.targets: there is no node to watch"),
+    "targets among the variables": (
+        {"extraEnv": [{"name": "CANTON_EXPORTER_TARGETS__A__KIND", "value": "scan"}]},
+        "config.targets: there is no node to watch; if variables name the targets, set demo to false",
+    ),
+    "a page where another is": (ONE | {"web": {"telemetryPath": "/probe"}}, "web.telemetryPath: /probe is where"),
+    "a certificate without TLS": (
+        ONE | {"web": {"tlsSecret": "a", "scheme": "http"}},
+        "web.scheme: with a tlsSecret it speaks https",
+    ),
+    "an external path that no address has": (
+        ONE | {"web": {"externalUrl": "https://a//b"}},
+        "at '/web/externalUrl'",
+    ),
+    "a time of nothing": (targets(a=ledger(timeout="0s")), "at '/config/targets/a/timeout'"),
     "an address with a part that is never asked": (
         targets(a=ledger(url="http://node/#part")),
         "config.targets.a.url: it is no address of a node; write http://host:port/path",

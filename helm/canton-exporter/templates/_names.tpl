@@ -1,11 +1,11 @@
 {{/* Names and labels. A name is cut where Kubernetes takes no more. */}}
 
 {{- define "canton-exporter.name" -}}
-{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimAll "-" -}}
+{{- default .Chart.Name .Values.nameOverride | lower | trunc 63 | trimAll "-" -}}
 {{- end -}}
 
 {{- define "canton-exporter.fullname" -}}
-{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $name := default .Chart.Name .Values.nameOverride | lower -}}
 {{- $whole := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
 {{- default ($whole | replace "." "-") .Values.fullnameOverride | trunc 63 | trimAll "-" -}}
 {{- end -}}
@@ -40,7 +40,7 @@
 
 {{- define "canton-exporter.serviceAccount" -}}
 {{- $account := .Values.serviceAccount -}}
-{{- default (ternary (include "canton-exporter.fullname" .) "default" $account.create) $account.name -}}
+{{- default (ternary (include "canton-exporter.fullname" .) "default" (default false $account.create)) $account.name -}}
 {{- end -}}
 
 {{- define "canton-exporter.selector" -}}

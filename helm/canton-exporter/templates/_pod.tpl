@@ -14,14 +14,14 @@ spec:
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
   serviceAccountName: {{ include "canton-exporter.serviceAccount" . | quote }}
-  automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
+  automountServiceAccountToken: {{ default false .Values.serviceAccount.automount }}
   # With service links, a service called canton-exporter would set CANTON_EXPORTER_PORT and others, which are settings.
   enableServiceLinks: false
   {{- with .Values.podSecurityContext }}
   securityContext: {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- with .Values.terminationGracePeriodSeconds }}
-  terminationGracePeriodSeconds: {{ int . }}
+  {{- if not (kindIs "invalid" .Values.terminationGracePeriodSeconds) }}
+  terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }}
   {{- end }}
   {{- with .Values.initContainers }}
   initContainers: {{- tpl (toYaml .) $ | nindent 4 }}
@@ -136,9 +136,9 @@ spec:
 {{- $existing := $.Values.existingConfig -}}
 {{- $own := list -}}
 {{- if $existing.secret -}}
-{{- $own = append $own (dict "name" "config" "secret" (dict "secretName" $existing.secret)) -}}
+{{- $own = append $own (dict "name" "exporter-config" "secret" (dict "secretName" $existing.secret)) -}}
 {{- else if not (include "canton-exporter.demo" $) -}}
-{{- $own = append $own (dict "name" "config" "configMap" (dict "name" (default (include "canton-exporter.fullname" $) $existing.configMap))) -}}
+{{- $own = append $own (dict "name" "exporter-config" "configMap" (dict "name" (default (include "canton-exporter.fullname" $) $existing.configMap))) -}}
 {{- end -}}
 {{- with index . 1 -}}
 {{/* One that is missing is a fault of its target, and must not keep the others from being watched. */}}
@@ -146,15 +146,15 @@ spec:
 {{- range . -}}
 {{- $sources = append $sources (dict "secret" (dict "name" .name "optional" true "items" (list (dict "key" .key "path" .path)))) -}}
 {{- end -}}
-{{- $own = append $own (dict "name" "secrets" "projected" (dict "sources" $sources)) -}}
+{{- $own = append $own (dict "name" "exporter-secrets" "projected" (dict "sources" $sources)) -}}
 {{- end -}}
 {{- if $.Values.web.existingSecret -}}
-{{- $own = append $own (dict "name" "web" "secret" (dict "secretName" $.Values.web.existingSecret)) -}}
+{{- $own = append $own (dict "name" "exporter-web" "secret" (dict "secretName" $.Values.web.existingSecret)) -}}
 {{- else if $.Values.web.tlsSecret -}}
-{{- $own = append $own (dict "name" "web" "configMap" (dict "name" (include "canton-exporter.suffixed" (list $ "-web")))) -}}
+{{- $own = append $own (dict "name" "exporter-web" "configMap" (dict "name" (include "canton-exporter.suffixed" (list $ "-web")))) -}}
 {{- end -}}
 {{- with $.Values.web.tlsSecret -}}
-{{- $own = append $own (dict "name" "tls" "secret" (dict "secretName" .)) -}}
+{{- $own = append $own (dict "name" "exporter-tls" "secret" (dict "secretName" .)) -}}
 {{- end -}}
 {{- include "canton-exporter.unique" (list (list $own (default list $.Values.extraVolumes)) "name") -}}
 {{- end -}}
@@ -165,7 +165,7 @@ spec:
 {{- $needed := dict "config" (not (include "canton-exporter.demo" $)) "secrets" (index . 1) "web" (or $.Values.web.existingSecret $.Values.web.tlsSecret) "tls" $.Values.web.tlsSecret -}}
 {{- range $name, $isNeeded := $needed -}}
 {{- if $isNeeded -}}
-{{- $own = append $own (dict "name" $name "mountPath" (printf "/etc/canton-exporter/%s" $name) "readOnly" true) -}}
+{{- $own = append $own (dict "name" (printf "exporter-%s" $name) "mountPath" (printf "/etc/canton-exporter/%s" $name) "readOnly" true) -}}
 {{- end -}}
 {{- end -}}
 {{- include "canton-exporter.unique" (list (list $own (default list $.Values.extraVolumeMounts)) "mountPath") -}}
