@@ -4,7 +4,7 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -174,10 +174,10 @@ def merge_target(below: Tree, above: Tree) -> Tree:
     What gives the same thing in another way takes its place: a token or url in a file and a written one, a header
     however it is spelled, another type of auth.
     """
-    below = displaced(below, above.keys(), [("url", "url_file")])
+    below = displaced(below, above, "url", "url_file")
     if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
         is_other = new.get("type", old.get("type")) != old.get("type")
-        below["auth"] = {} if is_other else displaced(old, new.keys(), [("token", "token_file")])
+        below["auth"] = {} if is_other else displaced(old, new, "token", "token_file")
     said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
     for key in HEADERS:
         if isinstance(headers := below.get(key), dict):
@@ -185,10 +185,10 @@ def merge_target(below: Tree, above: Tree) -> Tree:
     return merge(below, above)
 
 
-def displaced(below: Tree, said: Collection[str], ways: Iterable[Collection[str]]) -> Tree:
-    """Return a copy without the ways to say a thing that is said above, in whichever way."""
-    gone = {key for keys in ways if set(keys) & set(said) for key in keys}
-    return {key: value for key, value in below.items() if key not in gone}
+def displaced(below: Tree, above: Tree, *ways: str) -> Tree:
+    """Return a copy of `below` in which a thing is said in none of its ways if `above` says it in any."""
+    is_said = not above.keys().isdisjoint(ways)
+    return {key: value for key, value in below.items() if not (is_said and key in ways)}
 
 
 def holds(tree: object, place: Iterable[str]) -> bool:
