@@ -180,7 +180,8 @@ def config_schema() -> tuple[Schema, Schema]:
         if name.endswith("_schedule"):  # what it must be told may be told among the defaults: a template counts
             definitions[name].pop("required", None)
             options = definitions[name]["properties"]["options"]
-            definitions[options["$ref"].rpartition("/")[2]].pop("required", None)
+            reference = options.get("anyOf", [options])[0]["$ref"]
+            definitions[reference.rpartition("/")[2]].pop("required", None)
     definitions["defaults"] = defaults_schema(definitions)
     definitions["budget"] = Budget.model_json_schema()
     config: Schema = {

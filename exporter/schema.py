@@ -5,7 +5,8 @@ from datetime import timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BeforeValidator, Field, create_model
+from pydantic import BeforeValidator, Field, ValidationInfo, create_model
+from pydantic_core import PydanticCustomError
 
 from exporter.settings import Duration, Kind, Schedule, Strict, Target
 
@@ -48,29 +49,28 @@ class Configured(Target):
 
 def schedule_model(question: Askable) -> tuple[Any, Any]:
     """Return the type and default of one collector's settings."""
+    described = {name: field.description for name, field in Schedule.model_fields.items()}
     needs_options = any(field.is_required() for field in question.options.model_fields.values())
+    options: Any = question.options
+    if needs_options:
+        options = Annotated[question.options | None, BeforeValidator(required_if_enabled)]
+    default = None if needs_options else question.options()
     model = create_model(
         f"{question.name}_schedule",
         __base__=Schedule,
         __cls_kwargs__=NO_SOURCE,
-        interval=(Duration, Field(question.interval, description=Schedule.model_fields["interval"].description)),
-        timeout=(Duration, Field(question.timeout, description=Schedule.model_fields["timeout"].description)),
-        options=(
-            question.options,
-            Field(
-                ... if needs_options else question.options(), description=Schedule.model_fields["options"].description
-            ),
-        ),
+        interval=(Duration, Field(question.interval, description=described["interval"])),
+        timeout=(Duration, Field(question.timeout, description=described["timeout"])),
+        options=(options, Field(default, validate_default=True, description=described["options"])),
     )
-    if not needs_options:
-        return (model, model.model_validate({})) if question.is_on else (model | None, None)
+    return (model, model.model_validate({})) if question.is_on else (model | None, None)
 
-    def switched_off(said: Any) -> Any:
-        """Ask for no options of a collector that is switched off."""
-        is_off = isinstance(said, dict) and str(said.get("enabled")).lower() == "false"
-        return {"options": question.options.model_construct(), **said} if is_off else said
 
-    return Annotated[model | None, BeforeValidator(switched_off)], None
+def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
+    """Ask for no options of a collector that is switched off."""
+    if options is None and info.data.get("enabled", True):
+        raise PydanticCustomError("missing", "is missing")
+    return options
 
 
 @cache  # settings of one reload can only be equal to those of another if their models are the same

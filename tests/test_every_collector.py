@@ -7,12 +7,15 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from exporter.answers import Struct
 from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
 from exporter.collectors.health import health
+from exporter.configuration import check
 from exporter.metric import Metric
+from exporter.web.control import masked
 from tests.conftest import Lines
 from tests.nodes import TestNode
 
@@ -152,3 +155,12 @@ def test_says_which_operation_each_value_comes_from(collector: Collector[Any]) -
 def test_each_metric_is_declared_once() -> None:
     declared: list[Metric] = [metric for collector in COLLECTORS for metric in metrics_of(collector.name)]
     assert len({metric.name for metric in declared}) == len(declared)
+
+
+@pytest.mark.parametrize("collector", COLLECTORS, ids=lambda collector: collector.name)
+def test_it_can_be_switched_off_with_nothing_more_said(collector: Collector[Any]) -> None:
+    target = {"kind": min(collector.kinds), "url": "http://node", "collectors": {collector.name: {"enabled": False}}}
+    settings, faults = check({"targets": {"a": target}}, discover())
+    assert settings is not None, faults
+    assert collector.name not in settings.targets["a"].schedules
+    assert collector.name in yaml.safe_dump(masked(settings))

@@ -511,8 +511,8 @@ REFUSED: dict[str, tuple[Values, str]] = {
     ),
     "a port that is none": (targets(a=ledger(url="http://node:75750")), "config.targets.a.url: there is no port 75750"),
     "a bearer of nothing for all": (
-        {"config": {"defaults": {"auth": {"type": "bearer"}}, "targets": {"a": ledger()}}},
-        "config.targets.a.auth: a bearer needs its token",
+        {"config": {"defaults": {"auth": {"type": "bearer"}}, "targets": {"a": ledger(auth=TOKEN)}}},
+        "config.defaults.auth: a bearer needs its token",
     ),
     "an address without http": (
         targets(a=ledger(url="participant:7575")),

@@ -45,6 +45,8 @@
 {{- fail (printf "config.targets.%s.labels.%s: the exporter's own metrics have a label of this name; choose another" $name $label) -}}
 {{- end -}}
 {{- end -}}{{- end -}}
+{{- $here := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $mayBeSaidElsewhere -}}
+{{- include "canton-exporter.authorizedOnce" $here -}}
 {{- range $name, $target := .targets -}}
 {{- $here := dict "place" (printf "config.targets.%s" $name) "target" $target "defaults" $.defaults "settings" $settings -}}
 {{- include "canton-exporter.authorizedOnce" (set $here "mayHaveToken" $mayBeSaidElsewhere) -}}
