@@ -1,5 +1,6 @@
 """Where a target's requests go and which headers they carry: as written, or by files that are read again."""
 
+import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -89,7 +90,8 @@ class Destination:
             raise ValueError(f"{self._what} {error}") from error
         if url.user is not None and self._is_authorized:
             raise ValueError(f"{self._what} has a user, and the target is authorized in another way too; keep one")
-        self.redact.know("url", [*secrets_of_url(url), *(keys_in_path(url) if self._is_secret else ())])
+        self.redact.know("url", secrets_of_url(url))
+        self.redact.hint(hints_of_path(url) if self._is_secret else ())
         node, origin = public(str(url)), str(url.origin())
         return Endpoint(url, node, origin if self._is_secret else node, origin, url.host or "", proxy_for(url))
 
@@ -125,9 +127,11 @@ def secrets_of_url(url: URL) -> Iterator[str]:
             yield b64encode(f"{url.user or ''}:{url.password}".encode(encoding, "replace")).decode()
 
 
-def keys_in_path(url: URL) -> Iterator[str]:
-    """Give the parts of a secret url's path that are no words."""
-    yield from (part for part in (*url.raw_parts, *url.parts) if len(part) >= UNMISTAKABLE)
+def hints_of_path(url: URL) -> Iterator[str]:
+    """Give what may be a key in a secret url's path: all of it, and each part that is hardly a word."""
+    for path in (url.raw_path, url.path):
+        yield path.strip("/")
+        yield from (part for part in path.split("/") if len(part) >= UNMISTAKABLE or re.search("[A-Z0-9]", part))
 
 
 def secrets_of_header(value: str) -> Iterator[str]:

@@ -17,7 +17,9 @@ RELOAD_SUCCESS_TIMESTAMP = Metric(
 )
 
 TARGET_INFO = Metric(
-    "canton_target_info", "A configured node, always 1; the url without user, password and query.", ("kind", "url")
+    "canton_target_info",
+    "A configured node, always 1; the url as far as it may be shown.",
+    ("kind", "url"),
 )
 
 SUCCESS = Metric("canton_collector_success", "1 if the watch's last run was ok, else 0.", ("collector",))

@@ -1,7 +1,8 @@
 """Takes secrets out of what is shown: whatever a node echoes or a library puts into an error."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 SHORTEST = 4
 """A secret shorter than this is none, and taking it out would only garble what is said."""
@@ -15,12 +16,16 @@ class Redaction:
     def __init__(self) -> None:
         self._secrets: dict[str, deque[frozenset[str]]] = {}
         """By what they are of, the last few."""
+        self._hints: deque[frozenset[str]] = deque(maxlen=8)
         self._tokens: deque[str] = deque(maxlen=8)
 
     def know(self, of: str, secrets: Iterable[str]) -> None:
         """Take note of what is secret in a header or a url now."""
-        known = self._secrets.setdefault(of, deque(maxlen=8))
-        known.append(frozenset(secret for secret in secrets if len(secret) >= SHORTEST))
+        self._secrets.setdefault(of, deque(maxlen=8)).append(frozenset(secrets))
+
+    def hint(self, words: Iterable[str]) -> None:
+        """Take note of what may be secret, and as well a name that good answers are full of: it is left in those."""
+        self._hints.append(frozenset(words))
 
     def add(self, token: str) -> None:
         if token not in self._tokens:
@@ -30,17 +35,20 @@ class Redaction:
         """Return a body without the secrets in it; of an answer's texts a short one may rightly be a part."""
         if not is_answer:
             return self(body.decode(errors="replace")).encode()
-        for secret in self._longest_first():
-            if len(secret) >= UNMISTAKABLE:
-                body = body.replace(secret.encode(), b"***")
+        for secret in longest_first(self._known(), UNMISTAKABLE):
+            body = body.replace(secret.encode(), b"***")
         return body
 
-    def _longest_first(self) -> list[str]:
-        """A secret may be a part of another."""
-        others = (secret for known in self._secrets.values() for each in known for secret in each)
-        return sorted({*others, *self._tokens}, key=len, reverse=True)
+    def _known(self) -> Iterator[str]:
+        yield from self._tokens
+        yield from chain.from_iterable(chain.from_iterable(self._secrets.values()))
 
     def __call__(self, text: str) -> str:
-        for secret in self._longest_first():
+        for secret in longest_first(chain(self._known(), *self._hints), SHORTEST):
             text = text.replace(secret, "***")
         return text
+
+
+def longest_first(secrets: Iterable[str], shortest: int) -> list[str]:
+    """A secret may be a part of another."""
+    return sorted({secret for secret in secrets if len(secret) >= shortest}, key=len, reverse=True)

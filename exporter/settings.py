@@ -60,7 +60,7 @@ HOST = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Z
 def check_url(text: str) -> str:
     try:
         url = URL(text)
-        good = url.scheme in ("http", "https") and re.fullmatch(HOST, url.host or "") and not url.fragment
+        good = url.scheme in ("http", "https") and re.fullmatch(HOST, url.raw_host or "") and not url.fragment
     except ValueError:
         good = None
     if not good or not re.fullmatch(r"[\x21-\x7e]+", text):
@@ -159,7 +159,7 @@ class Target(Strict):
     kind: Kind
     """What the node is: `scan`, `ledger` (a participant's JSON Ledger API) or `validator`."""
     url: Annotated[str, AfterValidator(check_url)] | None = Field(repr=False)
-    """Where its API begins, such as `https://host/api/json-api`; a query is sent along with every request."""
+    """Where its API begins, such as `https://host/api/json-api`; a query is sent along. Or give `url_file`."""
     url_file: File | None = None
     """A file that holds the url instead, where that has a secret in it; read again when it changes."""
     network: Text = "default"

@@ -176,7 +176,7 @@ def merge_target(below: Tree, above: Tree) -> Tree:
     """
     below = displaced(below, above, "url", "url_file")
     if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
-        is_other = new.get("type", old.get("type")) != old.get("type")
+        is_other = "type" in old and new.get("type", old["type"]) != old["type"]
         below["auth"] = {} if is_other else displaced(old, new, "token", "token_file")
     said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
     for key in HEADERS:

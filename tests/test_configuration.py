@@ -972,6 +972,12 @@ def test_a_token_from_the_environment_takes_the_place_of_the_file(
     assert loaded(tmp_path, PLAIN).targets["a"].auth == BearerAuth(type="bearer", token=SecretStr("t"))
 
 
+def test_the_type_of_auth_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"{PREFIX}TARGETS__A__AUTH__TYPE", "bearer")
+    written = "targets: {a: {kind: ledger, url: 'http://a', auth: {token_file: /t}}}"
+    assert loaded(tmp_path, written).targets["a"].auth == BearerAuth(type="bearer", token_file=Path("/t"))
+
+
 def test_targets_may_be_called_as_settings_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("headers", "header_files", "url", "url_file", "auth")
     for name in names:

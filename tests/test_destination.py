@@ -86,10 +86,24 @@ async def test_requests_go_where_the_urls_file_says_now(connect: Connect, node: 
 
 
 async def test_a_key_in_the_path_of_a_secret_url_is_shown_nowhere(connect: Connect, node: TestNode, file: Path) -> None:
-    write(file, f"{node.url}/api/0123456789abcdef0123")
     transport = connect(None, url_file=file)
-    assert transport.redact("GET /api/0123456789abcdef0123/livez") == "GET /api/***/livez"
-    assert transport.destination.public_url == node.url
+    for path, told in [
+        ("api/0123456789abcdef0123", "Cannot GET /***/livez"),
+        ("K3Y/api", "Cannot GET /***/livez"),
+        ("sesame", "Cannot GET /***/livez"),
+    ]:
+        write(file, f"{node.url}/{path}")
+        assert transport.destination.public_url == node.url
+        assert transport.redact(f"Cannot GET /{path}/livez") == told
+    assert transport.redact("0123456789abcdef0123 alone, or sesame") == "*** alone, or ***"
+
+
+async def test_what_may_be_a_key_in_a_path_is_left_in_good_answers(connect: Connect, file: Path) -> None:
+    write(file, "http://127.0.0.1:9/my-participant-node-01/api")
+    redact = connect(None, url_file=file).redact
+    body = b'{"version":"3.4.0-my-participant-node-01"}'
+    assert redact.body(body, is_answer=True) == body
+    assert redact.body(body, is_answer=False) == b'{"version":"3.4.0-***"}'
 
 
 async def test_a_target_whose_urls_file_is_missing_is_unreachable(connect: Connect, file: Path) -> None:

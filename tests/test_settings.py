@@ -91,6 +91,10 @@ def test_an_address_that_no_request_can_be_sent_to_is_refused(url: str) -> None:
     ]
 
 
+def test_an_address_may_be_of_another_script_as_dns_spells_it() -> None:
+    assert target(url="http://xn--mnchen-3ya.de:5011/api").url == "http://xn--mnchen-3ya.de:5011/api"
+
+
 def test_the_public_address_has_no_user_no_password_and_no_query() -> None:
     assert public(f"https://me:{SECRET}@node:5011/api?key={SECRET}") == "https://node:5011/api"
 

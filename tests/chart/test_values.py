@@ -134,7 +134,9 @@ def test_a_header_that_is_no_secret_may_be_written(header: str) -> None:
     [
         *("authorization", "Proxy-Authorization", "Cookie", "X-API-Key", "apikey", "x_api_key", "X-Functions-Key"),
         *("Ocp-Apim-Subscription-Key", "X-Auth-Token", "X-Auth", "Api-Secret", "Key", "CF-Access-Client-Secret"),
-        *("X-AuthToken", "X-ClientSecret", "X-Passwd", "X-Api-Pass", "X-Bearer", "X-Pat", "X-Goog-Iap-Jwt-Assertion"),
+        *("XApiKey", "X-API-Key-V2", "X.API.Key", "XAuthorization", "Cookie2", "X-Session-Id", "X-Private-Key"),
+        *("X-Key", "X-AuthToken", "X-ClientSecret", "X-Passwd", "X-Api-Pass", "X-Bearer", "X-Pat"),
+        *("X-Iap-Jwt-Assertion", "X-Jwt"),
     ],
 )
 def test_a_header_that_looks_like_a_secret_is_refused(header: str) -> None:
@@ -150,7 +152,12 @@ def test_a_token_may_come_from_elsewhere() -> None:
 
 
 def test_all_targets_may_come_from_elsewhere() -> None:
-    objects = render({"demo": False, "extraEnvFrom": [{"secretRef": {"name": "targets"}}]})
+    values = {"demo": False, "config": {"targets": None}, "extraEnvFrom": [{"secretRef": {"name": "targets"}}]}
+    objects = render(values)
+    assert "It watches what its variables say" in texts(values)["NOTES.txt"]
+    assert "networkPolicy.egress.ports: name the targets' ports" in refusal(
+        values | {"networkPolicy": {"enabled": True}}
+    )
     assert configuration(objects) == {}
     assert container(objects)["args"][0] == "--config.file=/etc/canton-exporter/config/exporter.yaml"
 
@@ -165,8 +172,10 @@ def test_a_collector_may_be_switched_off_or_have_its_options_in_parts() -> None:
 def test_notes_tell_whose_nodes_get_the_token_of_all() -> None:
     two = {"mine": ledger(), "theirs": SCAN | {"role": "observed"}, "public": SCAN | {"role": "observed", "auth": NONE}}
     notes = texts({"config": {"defaults": {"auth": TOKEN}, "targets": two}})["NOTES.txt"]
-    assert "The token of config.defaults.auth is sent to theirs too" in notes
-    assert "is sent to" not in texts({"config": {"targets": two}})["NOTES.txt"]
+    assert "The secrets of config.defaults are sent to theirs too" in notes
+    assert "are sent to" not in texts({"config": {"targets": two}})["NOTES.txt"]
+    both = {"config": {"defaults": {"headers": {"X-Api-Key": KEY}}, "targets": two}}
+    assert "The secrets of config.defaults are sent to public, theirs too" in texts(both)["NOTES.txt"]
 
 
 @pytest.mark.parametrize(
@@ -177,8 +186,23 @@ def test_an_address_that_is_refused_is_not_repeated(value: str) -> None:
     assert "S3CR3T" not in refusal(targets(a=ledger(url=value)))
 
 
-def test_a_written_token_is_refused_before_anything_could_repeat_it() -> None:
-    assert "S3CR3T" not in refusal(targets(a=ledger(auth={"type": "bearer", "token": "S3CR3T{{"})))
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"auth": {"type": "bearer", "token": "S3CR3T{{"}},
+        {"headers": {"X-API-Key": "S3CR3T"}, "network": "{{ bad"},
+        {"url": "http://u:S3CR3T@h/{{ bad"},
+    ],
+)
+def test_a_secret_is_refused_before_a_wrong_template_could_repeat_it(said: Values) -> None:
+    assert "S3CR3T" not in refusal(targets(a=ledger(**said)))
+
+
+def test_what_is_empty_is_not_said() -> None:
+    auth = {"type": "bearer", "token": "", "secretKeyRef": TOKEN["secretKeyRef"]}
+    told = configuration(render(targets(one={"kind": "ledger", "url": "", "url_file": "/u", "auth": auth})))
+    assert told["targets"]["one"].keys() == {"kind", "url_file", "auth"}
+    assert "token" not in told["targets"]["one"]["auth"]
 
 
 def test_a_grace_of_nothing_is_said() -> None:
@@ -354,7 +378,7 @@ def test_the_network_policy_opens_the_ports_of_the_targets() -> None:
     named = targets(
         one=ledger(),
         two=ledger(url="https://b.example/api"),
-        three=ledger(url="http://[2001:db8::1]:8080/api"),
+        three=ledger(url="http://[2001:db8::1]:08080/api"),
         four=ledger(url="http://user.example"),
     )
     objects = render(named | {"networkPolicy": {"enabled": True, "egress": {"ports": [3128]}}})
@@ -553,6 +577,10 @@ REFUSED: dict[str, tuple[Values, str]] = {
     "a secret whose name a template spoils": (
         targets(a=ledger(url={"secretKeyRef": {"name": '{{ "../a" }}', "key": "k"}})),
         "config.targets.a.url.secretKeyRef: with its templates filled in it names no key of a Secret",
+    ),
+    "no address, beside a variable for something else": (
+        targets(a={"kind": "ledger"}) | {"extraEnv": [{"name": "CANTON_EXPORTER_DEFAULTS__NETWORK", "value": "m"}]},
+        "config.targets.a.url: it is missing",
     ),
     "settings for nobody": ({"config": {"party_labels": "short"}}, "config.targets: there is no node to watch"),
     "targets among the variables": (

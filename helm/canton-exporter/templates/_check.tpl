@@ -14,9 +14,9 @@
 {{- if and $isConfigured (include "canton-exporter.demo" .) -}}
 {{- fail "demo: nodes are configured, which a demo does not watch; keep one of both" -}}
 {{- end -}}
-{{- $isElsewhere := and (include "canton-exporter.hasVariables" .) (kindIs "bool" .Values.demo) -}}
+{{- $isElsewhere := and (include "canton-exporter.saidElsewhere" (list . "TARGETS")) (kindIs "bool" .Values.demo) -}}
 {{- if not (or $isConfigured $isElsewhere (include "canton-exporter.demo" .)) -}}
-{{- if include "canton-exporter.hasVariables" . -}}
+{{- if include "canton-exporter.saidElsewhere" (list . "TARGETS") -}}
 {{- fail "config.targets: there is no node to watch; if variables name the targets, set demo to false, else to true" -}}
 {{- end -}}
 {{- fail "config.targets: there is no node to watch; write its name, and below it kind and url, or set demo to true" -}}
@@ -33,11 +33,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* (dict targets defaults $): refuses what the exporter would refuse of the targets and what they have in common */}}
+{{/* (dict targets defaults read $): refuses what the exporter would refuse of targets and what they have in common */}}
 {{- define "canton-exporter.together" -}}
 {{- $root := get . "$" -}}
-{{- $mayBeSaidElsewhere := include "canton-exporter.hasVariables" $root -}}
 {{- $settings := $root.Files.Get "files/settings.json" | fromJson -}}
+{{- $may := dict -}}
+{{- range $part := list "AUTH" "LABELS" "COLLECTORS" "TARGETS" -}}
+{{- $_ := set $may $part (include "canton-exporter.saidElsewhere" (list $root $part)) -}}
+{{- end -}}
 {{- $labels := dict -}}
 {{- range $name, $target := .targets -}}{{- range $label, $_ := merge (dict) (default dict $target.labels) (default dict $.defaults.labels) -}}
 {{- $_ := set $labels $label $name -}}
@@ -45,30 +48,37 @@
 {{- fail (printf "config.targets.%s.labels.%s: the exporter's own metrics have a label of this name; choose another" $name $label) -}}
 {{- end -}}
 {{- end -}}{{- end -}}
-{{- $here := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $mayBeSaidElsewhere -}}
+{{- $here := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $may.AUTH "read" (dict "others" list) -}}
 {{- include "canton-exporter.authorizedOnce" $here -}}
 {{- range $name, $target := .targets -}}
-{{- $here := dict "place" (printf "config.targets.%s" $name) "target" $target "defaults" $.defaults "settings" $settings -}}
-{{- include "canton-exporter.authorizedOnce" (set $here "mayHaveToken" $mayBeSaidElsewhere) -}}
-{{- if not $mayBeSaidElsewhere -}}
+{{- $here := dict "name" $name "place" (printf "config.targets.%s" $name) "target" $target "defaults" $.defaults "read" $.read "settings" $settings -}}
+{{- include "canton-exporter.authorizedOnce" (set $here "mayHaveToken" $may.AUTH) -}}
 {{- if not (or $target.url $target.url_file) -}}
-{{- fail (printf "%s.url: it is missing; write http://host:port/path" $here.place) -}}
+{{- if not $may.TARGETS -}}{{- fail (printf "%s.url: it is missing; write http://host:port/path" $here.place) -}}{{- end -}}
+{{- $_ := set $.read "hidden" (append $.read.hidden (printf "%s.url" $here.place)) -}}
 {{- end -}}
 {{- range $label, $other := $labels -}}
-{{- if not (or (hasKey (default dict $target.labels) $label) (hasKey (default dict $.defaults.labels) $label)) -}}
+{{- if not (or $may.LABELS (hasKey (default dict $target.labels) $label) (hasKey (default dict $.defaults.labels) $label)) -}}
 {{- fail (printf "%s.labels: the label %s is missing; %s has it, and all targets need the same" $here.place $label $other) -}}
 {{- end -}}
 {{- end -}}
-{{- include "canton-exporter.options" $here -}}
-{{- end -}}
+{{- if not $may.COLLECTORS -}}{{- include "canton-exporter.options" $here -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* (dict place target defaults mayHaveToken): refuses a target that is authorized twice, or by no token */}}
+{{/*
+(dict name place target defaults mayHaveToken read): refuses a target that is authorized twice, or by no token, and notes
+whether somebody else's node gets a secret that is given to all.
+*/}}
 {{- define "canton-exporter.authorizedOnce" -}}
 {{- $own := default dict .target.auth -}}
 {{- $given := default dict .defaults.auth -}}
 {{- $auth := ternary (merge (dict) $own $given) $own (eq (default $given.type $own.type) $given.type) -}}
+{{- $role := default (default "own" .defaults.role) .target.role -}}
+{{- $isShared := or (and (eq "bearer" (default "" $auth.type)) (not $own.token_file) $given.token_file) .defaults.header_files -}}
+{{- if and (eq "observed" $role) $isShared -}}
+{{- $_ := set .read "others" (append .read.others .name) -}}
+{{- end -}}
 {{- if eq "bearer" (default "" $auth.type) -}}
 {{- if not (or $auth.token_file .mayHaveToken) -}}
 {{- fail (printf "%s.auth: a bearer needs its token; write secretKeyRef: {name: SECRET, key: KEY}, or token_file" .place) -}}
@@ -89,6 +99,7 @@
 {{- $own := get (default dict $.target.collectors) $name -}}
 {{- $given := get (default dict $.defaults.collectors) $name -}}
 {{- if and (has $.target.kind $collector.kinds) (or (kindIs "map" $own) (kindIs "map" $given)) -}}
+{{- /* Not merged: of two of them merge would take an own `enabled: false` for nothing said. */ -}}
 {{- $whole := list (default dict $own) (default dict $given) | include "canton-exporter.joined" | fromYaml -}}
 {{- $options := merge (dict) (default dict (default dict $own).options) (default dict (default dict $given).options) -}}
 {{- range $collector.needs -}}

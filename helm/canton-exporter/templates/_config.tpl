@@ -1,36 +1,53 @@
 {{/*
 What is watched, as YAML: `config` for the file, with no secret in it; `files` for the secrets; `ports` and `hidden` for
-the network policy.
+the network policy; `others` for the notes: whose nodes get the secrets of the defaults. What is wrong with it is refused.
 */}}
 {{- define "canton-exporter.watched" -}}
 {{- $part := omit .Values.config "targets" -}}
-{{- include "canton-exporter.noToken" (list "config.defaults" $part.defaults) -}}
+{{- include "canton-exporter.noSecret" (list "config.defaults" $part.defaults) -}}
 {{- $config := include "canton-exporter.filled" (dict "place" "config" "part" $part "$" .) | fromYaml -}}
-{{- $read := dict "files" dict "ports" dict "hidden" list -}}
+{{- $read := dict "files" dict "ports" dict "hidden" list "others" list -}}
 {{- $defaults := default dict $config.defaults -}}
 {{- include "canton-exporter.target" (dict "place" "config.defaults" "target" $defaults "read" $read) -}}
 {{- $targets := dict -}}
 {{- range $name, $part := default dict .Values.config.targets -}}
 {{- $place := printf "config.targets.%s" $name -}}
-{{- include "canton-exporter.noToken" (list $place $part) -}}
+{{- include "canton-exporter.noSecret" (list $place $part) -}}
 {{- $target := include "canton-exporter.filled" (dict "place" $place "part" $part "$" $) | fromYaml -}}
 {{- include "canton-exporter.target" (dict "place" $place "target" $target "read" $read) -}}
 {{- $_ := set $targets $name $target -}}
 {{- end -}}
-{{- include "canton-exporter.together" (dict "targets" $targets "defaults" $defaults "$" .) -}}
+{{- include "canton-exporter.together" (dict "targets" $targets "defaults" $defaults "read" $read "$" .) -}}
 {{- if $targets -}}{{- $_ := set $config "targets" $targets -}}{{- end -}}
 {{- range .Values.extraEnv -}}
 {{- if regexMatch "^CANTON_EXPORTER_TARGETS(__.*URL.*)?$" (upper .name) -}}
 {{- $_ := set $read "hidden" (append $read.hidden .name) -}}
 {{- end -}}
 {{- end -}}
+{{- if not (or $targets (include "canton-exporter.demo" .) (include "canton-exporter.hasExistingConfig" .)) -}}
+{{- $_ := set $read "hidden" (append $read.hidden "extraEnvFrom") -}}
+{{- end -}}
 {{- set $read "config" $config | toYaml -}}
 {{- end -}}
 
-{{/* (list PLACE PART): refuses a token that is written, before anything could repeat it */}}
-{{- define "canton-exporter.noToken" -}}
-{{- $auth := default dict (default dict (index . 1)).auth -}}
-{{- if $auth.token -}}{{- fail (printf "%s.auth.token: %s in its place" (index . 0) (include "canton-exporter.instead" .)) -}}{{- end -}}
+{{/* (list PLACE PART): refuses secrets that are written, before a template that is wrong could repeat them */}}
+{{- define "canton-exporter.noSecret" -}}
+{{- $place := index . 0 -}}
+{{- $part := default dict (index . 1) -}}
+{{- $instead := include "canton-exporter.instead" . -}}
+{{- if (default dict $part.auth).token -}}{{- fail (printf "%s.auth.token: %s in its place" $place $instead) -}}{{- end -}}
+{{- if and (kindIs "string" $part.url) (contains "@" (default "" $part.url | toString | splitList "?" | first)) -}}
+{{- fail (printf "%s.url: %s as the url" $place $instead) -}}
+{{- end -}}
+{{- $keys := "token|secret|passw|passphrase|bearer|authorization|cookie|credential|api[-_.]?key" -}}
+{{- $atTheEnd := "(access|account|auth|client|functions|private|shared|signing|subscription)[-_.]?key|jwt[-_.]assertion" -}}
+{{- $words := "auth(entication)?|csrf|jwt|pass|pat|session([-_.]?id)?" -}}
+{{- $pattern := printf "(?i)%s|(%s)$|(^|[-_.])(%s)$|^(x[-_.])?key$" $keys $atTheEnd $words -}}
+{{- range $header, $value := default dict $part.headers -}}
+{{- if and (kindIs "string" $value) (regexMatch $pattern $header) -}}
+{{- fail (printf "%s.headers.%s: %s as its value" $place $header $instead) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "canton-exporter.instead" -}}
@@ -49,6 +66,7 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- $place := .place -}}
 {{- $target := .target -}}
 {{- $auth := default dict $target.auth -}}
+{{- if not $auth.token -}}{{- $_ := unset $auth "token" -}}{{- end -}}
 {{- if and $auth.secretKeyRef $auth.token_file -}}
 {{- fail (printf "%s.auth: it has a secretKeyRef and a token_file; keep one of them" $place) -}}
 {{- end -}}
@@ -60,6 +78,7 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- $_ := unset $auth "secretKeyRef" -}}
 {{- end -}}
 {{- include "canton-exporter.headers" . -}}
+{{- if not $target.url -}}{{- $_ := unset $target "url" -}}{{- end -}}
 {{- if and $target.url $target.url_file -}}
 {{- fail (printf "%s.url: there is a url_file too; keep one of them" $place) -}}
 {{- end -}}
@@ -78,11 +97,11 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{/* (dict place target): the port of a target's url */}}
 {{- define "canton-exporter.port" -}}
 {{- $url := .target.url -}}
-{{- if not (regexMatch "^(?i:https?)://([A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*[.]?|\\[[0-9A-Fa-f:.]+(%[0-9A-Za-z]+)?\\])(:[1-9][0-9]{0,4})?([/?][!-\"$-~]*)?$" $url) -}}
-{{- if contains "@" $url -}}{{- fail (printf "%s.url: %s as the url" .place (include "canton-exporter.instead" .)) -}}{{- end -}}
+{{- if not (regexMatch "^(?i:https?)://([A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*[.]?|\\[[0-9A-Fa-f:.]+(%[0-9A-Za-z]+)?\\])(:[0-9]{0,5})?([/?][!-\"$-~]*)?$" $url) -}}
 {{- fail (printf "%s.url: it is no address of a node; write http://host:port/path" .place) -}}
 {{- end -}}
-{{- $port := regexFind ":[0-9]+$" (regexFind "//[^/?]+" $url) | trimPrefix ":" | default (ternary "443" "80" (hasPrefix "https:" (lower $url))) -}}
+{{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]*$" (regexFind "//[^/?]+" $url)) "" -}}
+{{- $port = default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
 {{- if gt (int $port) 65535 -}}{{- fail (printf "%s.url: there is no port %s" .place $port) -}}{{- end -}}
 {{- $port -}}
 {{- end -}}
@@ -101,8 +120,6 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- if kindIs "map" $value -}}
 {{- $_ := set $files $header (include "canton-exporter.file" (list $value.secretKeyRef $.read $here)) -}}
 {{- $_ := unset $.target.headers $header -}}
-{{- else if regexMatch "(?i)token|secret|passw|passphrase|bearer|jwt|session|(^|[-_])(auth(entication|orization)?|cookie|credentials?|csrf|pass|pat|((api|access|auth|functions|subscription)[-_]?)?key)$" $header -}}
-{{- fail (printf "%s: %s as its value" $here (include "canton-exporter.instead" .)) -}}
 {{- end -}}
 {{- end -}}
 {{- if $files -}}{{- $_ := set .target "header_files" $files -}}{{- end -}}
@@ -119,12 +136,11 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- printf "/etc/canton-exporter/secrets/%s" $path -}}
 {{- end -}}
 
-{{/* "true" if variables may say what the values do not: some that the operator sets, or others that nobody sees here */}}
-{{- define "canton-exporter.hasVariables" -}}
-{{- $found := .Values.extraEnvFrom -}}
-{{- range .Values.extraEnv -}}
-{{- $found = or $found (regexMatch "^CANTON_EXPORTER_(TARGETS|DEFAULTS)(__|$)" (upper .name)) -}}
-{{- end -}}
+{{/* (list $ PART): "true" if variables may say a PART of a target: some of the operator's own, or others unseen here */}}
+{{- define "canton-exporter.saidElsewhere" -}}
+{{- $found := (index . 0).Values.extraEnvFrom -}}
+{{- $pattern := printf "^CANTON_EXPORTER_(TARGETS(__.*)?|DEFAULTS(__%s.*)?)$" (index . 1) -}}
+{{- range (index . 0).Values.extraEnv -}}{{- $found = or $found (regexMatch $pattern (upper .name)) -}}{{- end -}}
 {{- if $found -}}true{{- end -}}
 {{- end -}}
 
@@ -135,7 +151,7 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{/* "true" if a simulated network is watched; a release that says anything of what it watches has to say it whole */}}
 {{- define "canton-exporter.demo" -}}
 {{- $isConfigured := or (include "canton-exporter.hasExistingConfig" .) .Values.config.targets -}}
-{{- $isMeant := or (omit .Values.config "targets") (include "canton-exporter.hasVariables" .) -}}
+{{- $isMeant := or (omit .Values.config "targets") (include "canton-exporter.saidElsewhere" (list . "TARGETS")) -}}
 {{- $isWired := or .Values.serviceMonitor.enabled .Values.podMonitor.enabled .Values.probe.enabled .Values.prometheusRule.enabled -}}
 {{- if kindIs "bool" .Values.demo -}}
 {{- if .Values.demo -}}true{{- end -}}
