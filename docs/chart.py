@@ -11,9 +11,11 @@ import yaml
 from dashboards.source.rules import ALERT, TEMPLATE
 from dashboards.source.screens import dashboards
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
-from docs.chart_schema import schema
+from docs.chart_schema import KEY_NAME, SECRET_NAME, schema
 from exporter.collectors import discover
 from exporter.commands import taken_labels
+from exporter.flag_values import TAKEN_PATHS
+from exporter.settings import HOST_NAME, IPV6
 
 CHART = Path(__file__).parent.parent / "helm/canton-exporter"
 BLOCK = re.compile(r"(?<=^  # begin: written by `make docs`\n).*?(?=^  # end$)", re.MULTILINE | re.DOTALL)
@@ -36,13 +38,20 @@ def chart_files() -> dict[Path, str]:
 
 
 def settings() -> dict[str, Any]:
-    """Return what the templates have to know of the settings, to refuse what the exporter would refuse as it starts."""
+    """Return what the templates have to know to refuse what the exporter would refuse as it starts."""
     needs = {
         name: {"kinds": sorted(collector.kinds), "needs": required}
         for name, collector in discover().items()
         if (required := [option for option, field in collector.options.model_fields.items() if field.is_required()])
     }
-    return {"labels": sorted(taken_labels()), "collectors": needs}
+    return {
+        "labels": sorted(taken_labels()),
+        "collectors": needs,
+        "host": rf"{HOST_NAME}|\[{IPV6}\]",
+        "takenPaths": TAKEN_PATHS,
+        "secretName": f"^{SECRET_NAME}$",
+        "secretKey": f"^{KEY_NAME}$",
+    }
 
 
 def alerts() -> list[str]:

@@ -7,18 +7,24 @@ from typing import Any
 from dashboards.source.thresholds import THRESHOLDS, Unit
 from exporter.collectors import discover
 from exporter.configuration import EACH_TARGETS_OWN
-from exporter.durations import UNITS
+from exporter.flag_values import PATH
 from exporter.schema import target_models
-from exporter.settings import HEADER_NAME, LABEL_NAME, TARGET_NAME, Budget, Kind, Target
+from exporter.settings import (
+    DURATION_PATTERN,
+    DURATION_SCHEMA,
+    HEADER_NAME,
+    LABEL_NAME,
+    TARGET_NAME,
+    Budget,
+    Kind,
+    Target,
+)
 
 Schema = dict[str, Any]
 
-IN_ORDER = "".join(f"([1-9][0-9]*{unit})?" for unit in UNITS)
-DURATION = {"type": "string", "minLength": 1, "pattern": f"^{IN_ORDER}$"}
-PROMETHEUS_DURATION = {"type": "string", "pattern": f"^{IN_ORDER}$"}
+PROMETHEUS_DURATION = {"type": "string", "pattern": DURATION_PATTERN}
 PORT = {"type": "integer", "minimum": 1, "maximum": 65535}
 OBJECTS = {"type": ["array", "null"], "items": {"type": "object"}}
-PATH = r"(/?[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*/?)"
 NAME = {"type": "string", "pattern": "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$", "maxLength": 63}
 ONE_OF_TWO = {"type": ["integer", "string", "null"]}
 ENVIRONMENT = {
@@ -26,6 +32,9 @@ ENVIRONMENT = {
     "required": ["name"],
     "properties": {"name": {"type": "string", "minLength": 1}, "value": {"type": "string"}},
 }
+
+
+SECRET_NAME, KEY_NAME = "[a-z0-9]([a-z0-9.-]*[a-z0-9])?", "[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*"
 
 
 def or_template(pattern: str) -> str:
@@ -39,8 +48,8 @@ SECRET_KEY = {
     "required": ["name", "key"],
     "additionalProperties": False,
     "properties": {
-        "name": {"type": "string", "pattern": or_template("[a-z0-9]([a-z0-9.-]*[a-z0-9])?")},
-        "key": {"type": "string", "pattern": or_template("[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*")},
+        "name": {"type": "string", "pattern": or_template(SECRET_NAME)},
+        "key": {"type": "string", "pattern": or_template(KEY_NAME)},
     },
 }
 A_FILE = {"type": "string", "minLength": 1, "description": "A file of yours, from extraVolumes."}
@@ -59,7 +68,7 @@ TOLD: dict[str, Schema] = {
     "fullnameOverride": NAME,
     "namespaceOverride": NAME,
     "shards": {"type": "integer", "minimum": 1, "maximum": 1000},
-    "autoReload.interval": DURATION,
+    "autoReload.interval": DURATION_SCHEMA,
     "image.digest": {"type": "string", "pattern": "^(sha256:[0-9a-f]{64})?$"},
     "image.tag": {"type": "string", "pattern": "^([A-Za-z0-9_][A-Za-z0-9._-]{0,127})?$"},
     "image.pullPolicy": {"enum": ["Always", "IfNotPresent", "Never"]},
@@ -67,9 +76,9 @@ TOLD: dict[str, Schema] = {
     "log.format": {"enum": ["logfmt", "json"]},
     "web.scheme": {"enum": ["", "http", "https"]},
     "web.maxRequests": {"type": "integer", "minimum": 1, "maximum": 999_999_999},
-    "web.telemetryPath": {"type": "string", "minLength": 1, "pattern": f"^{PATH}$"},
-    "web.routePrefix": {"type": "string", "pattern": f"^(/|{PATH})?$"},
-    "web.externalUrl": {"type": "string", "pattern": r"^(https?://[^/?#\s]+(/[A-Za-z0-9._~-]+)*/?)?$"},
+    "web.telemetryPath": {"type": "string", "minLength": 1, "pattern": f"^/?{PATH}/?$"},
+    "web.routePrefix": {"type": "string", "pattern": f"^(/|/?{PATH}/?)?$"},
+    "web.externalUrl": {"type": "string", "pattern": rf"^(https?://[^/?#\s]+(/{PATH})?/?)?$"},
     "image.repository": {"type": "string", "minLength": 1},
     "httpRoute.apiVersion": {"type": "string", "minLength": 1},
     **dict.fromkeys(("extraVolumes", "extraVolumeMounts", "topologySpreadConstraints", "extraEnvFrom"), OBJECTS),
@@ -159,7 +168,7 @@ def is_needed(part: Schema) -> bool:
 
 def threshold_schemas() -> dict[str, Schema]:
     by_unit = {
-        Unit.DURATION: DURATION,
+        Unit.DURATION: DURATION_SCHEMA,
         # It stands in quotes, in an expression, in YAML.
         Unit.TEXT: {"type": "string", "minLength": 1, "pattern": r'^[^"\\\n]+$'},
     }

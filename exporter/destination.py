@@ -5,7 +5,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote_plus, unquote_plus
 from urllib.request import getproxies, proxy_bypass
 
@@ -41,10 +40,10 @@ class Destination:
         self._is_authorized = target.ways_besides_url > 0
         self._is_secret = target.url_file is not None
         self._what = f"the url in {target.url_file}" if target.url_file else "the url"
-        self._read_url = reader("url", target.url_file, target.url or "")
-        self._read_headers = {
-            **{name: reader(name, None, value.get_secret_value()) for name, value in target.headers.items()},
-            **{name: reader(f"header {name}", path, "") for name, path in target.header_files.items()},
+        self._read_url: Read = SecretFile(target.url_file, "url").read if target.url_file else lambda: target.url or ""
+        self._read_headers: dict[str, Read] = {
+            **{name: value.get_secret_value for name, value in target.headers.items()},
+            **{name: SecretFile(path, f"header {name}").read for name, path in target.header_files.items()},
         }
         self._endpoint: Endpoint | None = None
         self._url = ""
@@ -94,11 +93,6 @@ class Destination:
         self.redact.hint(hints_of_path(url) if self._is_secret else ())
         node, origin = public(str(url)), str(url.origin())
         return Endpoint(url, node, origin if self._is_secret else node, origin, url.host or "", proxy_for(url))
-
-
-def reader(what: str, path: Path | None, text: str) -> Read:
-    """Return how to read what is in a file or, without one, written."""
-    return SecretFile(path, what).read if path else lambda: text
 
 
 def proxy_for(url: URL) -> URL | None:

@@ -57,9 +57,12 @@ def read_total(text: str) -> int:
     return total
 
 
+PATH = r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*"
+
+
 def read_path(text: str) -> str:
     """Read a path of a URL, given with or without slashes around it."""
-    if not re.fullmatch(r"([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?", text.strip("/")):
+    if not re.fullmatch(f"({PATH})?", text.strip("/")):
         raise argparse.ArgumentTypeError(f"{text!r} is no path of a URL")
     return "/" + text.strip("/")
 
@@ -75,9 +78,12 @@ def read_offset(text: str) -> timedelta:
     return timedelta() if text in ("0", "0s") else read_interval(text)
 
 
+TAKEN_PATHS = "^/(-/.*|probe|config)$"
+
+
 def read_telemetry_path(text: str) -> str:
     path = read_path(text)
-    if path.startswith("/-/") or path in ("/probe", "/config"):
+    if re.fullmatch(TAKEN_PATHS, path):
         raise argparse.ArgumentTypeError(f"{text!r} is where something else is; choose another path")
     return path
 

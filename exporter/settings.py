@@ -35,14 +35,11 @@ class Strict(BaseModel):
     )
 
 
+# As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
+DURATION_PATTERN = f"^{''.join(f'([1-9][0-9]*{unit})?' for unit in UNITS)}$"
+DURATION_SCHEMA = {"type": "string", "minLength": 1, "pattern": DURATION_PATTERN}
 Duration = Annotated[
-    timedelta,
-    BeforeValidator(read_duration),
-    PlainSerializer(write_duration),
-    # As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
-    WithJsonSchema(
-        {"type": "string", "minLength": 1, "pattern": f"^{''.join(f'([1-9][0-9]*{unit})?' for unit in UNITS)}$"}
-    ),
+    timedelta, BeforeValidator(read_duration), PlainSerializer(write_duration), WithJsonSchema(DURATION_SCHEMA)
 ]
 
 
@@ -54,13 +51,15 @@ class Kind(StrEnum):
     VALIDATOR = "validator"
 
 
-HOST = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?"
+HOST_NAME = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
+IPV6 = r"[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?"
 
 
 def check_url(text: str) -> str:
     try:
         url = URL(text)
-        good = url.scheme in ("http", "https") and re.fullmatch(HOST, url.raw_host or "") and not url.fragment
+        is_host = re.fullmatch(f"{HOST_NAME}|{IPV6}", url.raw_host or "")
+        good = url.scheme in ("http", "https") and is_host and not url.fragment
     except ValueError:
         good = None
     if not good or not re.fullmatch(r"[\x21-\x7e]+", text):
@@ -91,7 +90,7 @@ def check_line(text: SecretStr) -> SecretStr:
 
 def check_file(path: Path) -> Path:
     if path == Path() or not str(path).isprintable():
-        raise ValueError("names no file")
+        raise ValueError("names no file; write its path")
     return path
 
 
@@ -140,7 +139,7 @@ class BearerAuth(Strict):
         if (self.token is None) == (self.token_file is None):
             raise ValueError("needs exactly one of token and token_file")
         if self.token is not None and not self.token.get_secret_value():
-            raise ValueError("holds nothing where a token should be")
+            raise ValueError("holds nothing where a token should be; write it, or token_file")
         return self
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -60,13 +61,19 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture
-async def node() -> AsyncIterator[TestNode]:
-    """A node that fails the test for anything else it was asked, and for any answer never asked for."""
+@asynccontextmanager
+async def running_node() -> AsyncIterator[TestNode]:
+    """Run a node that fails the test for anything else it was asked, and for any answer never asked for."""
     node = await TestNode().start()
     yield node
     await node.stop()
     node.check()
+
+
+@pytest.fixture
+async def node() -> AsyncIterator[TestNode]:
+    async with running_node() as node:
+        yield node
 
 
 @pytest.fixture

@@ -340,8 +340,8 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
             node("header_files: {X: 5}"),
             "exporter.yaml: targets.a.header_files.X: is no path of a file; write it as text",
         ),
-        (node('header_files: {X: "a\\0b"}'), "exporter.yaml: targets.a.header_files.X: names no file"),
-        (node('header_files: {X: "a\\nb"}'), "exporter.yaml: targets.a.header_files.X: names no file"),
+        (node('header_files: {X: "a\\0b"}'), "exporter.yaml: targets.a.header_files.X: names no file; write its path"),
+        (node('header_files: {X: "a\\nb"}'), "exporter.yaml: targets.a.header_files.X: names no file; write its path"),
         (
             node(
                 "auth: {type: bearer, token: t}, headers: {Authorization: a, X: b}, header_files: {x: /c}, url_file: /d"

@@ -15,7 +15,7 @@ from exporter.question import Question
 from exporter.runner import Outcome
 from exporter.settings import Budget
 from exporter.transport import Reply, Transport
-from tests.conftest import Lines
+from tests.conftest import Lines, running_node
 from tests.nodes import TestNode
 
 Connect = Callable[..., Transport]
@@ -151,10 +151,8 @@ async def test_without_its_url_a_node_is_down_and_without_its_header_nobody_know
 
 @pytest.fixture
 async def other() -> AsyncIterator[TestNode]:
-    node = await TestNode().start()
-    yield node
-    await node.stop()
-    node.check()
+    async with running_node() as node:
+        yield node
 
 
 async def test_a_new_header_goes_to_the_new_url_only(

@@ -167,7 +167,7 @@ USER = {"url": "http://me:word@node"}
     ],
 )
 def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
-    assert target_faults(**named) == [(place, "Value error, names no file")]
+    assert target_faults(**named) == [(place, "Value error, names no file; write its path")]
 
 
 def test_a_target_has_its_url_or_the_file_of_it() -> None:

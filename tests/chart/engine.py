@@ -21,6 +21,21 @@ Object = dict[str, Any]
 SCAN = {"kind": "scan", "url": "https://scan.example/api/scan"}
 ONE: dict[str, Any] = {"config": {"targets": {"scan": SCAN}}}
 """Values that watch a node."""
+TOKEN = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "token"}}
+NONE = {"type": "none"}
+KEY = {"secretKeyRef": {"name": "gateway", "key": "api-key"}}
+
+
+def targets(**named: Any) -> dict[str, Any]:
+    return {"config": {"targets": {name.replace("_", "-"): each for name, each in named.items()}}}
+
+
+def ledger(**more: Any) -> dict[str, Any]:
+    return {"kind": "ledger", "url": "http://participant:7575", **more}
+
+
+def configuration(objects: list[Object]) -> Any:
+    return yaml.safe_load(the(objects, "ConfigMap", FULLNAME)["data"]["exporter.yaml"])
 
 
 def examples() -> dict[str, Values]:

@@ -24,9 +24,9 @@
 {{- if and (include "canton-exporter.demo" .) (gt (int .Values.shards) 1) -}}
 {{- fail "shards: a demo is one pod; configure targets, or set shards to 1" -}}
 {{- end -}}
-{{- $path := .Values.web.telemetryPath | trimAll "/" -}}
-{{- if or (hasPrefix "-/" $path) (has $path (list "probe" "config" "-")) -}}
-{{- fail (printf "web.telemetryPath: /%s is where something else is; choose another path" $path) -}}
+{{- $path := .Values.web.telemetryPath | trimAll "/" | printf "/%s" -}}
+{{- if regexMatch (.Files.Get "files/settings.json" | fromJson).takenPaths $path -}}
+{{- fail (printf "web.telemetryPath: %s is where something else is; choose another path" $path) -}}
 {{- end -}}
 {{- if and .Values.web.tlsSecret (eq "http" .Values.web.scheme) -}}
 {{- fail "web.scheme: with a tlsSecret it speaks https; leave the scheme out, or the tlsSecret" -}}
@@ -36,7 +36,7 @@
 {{/* (dict targets defaults read $): refuses what the exporter would refuse of targets and what they have in common */}}
 {{- define "canton-exporter.together" -}}
 {{- $root := get . "$" -}}
-{{- $settings := $root.Files.Get "files/settings.json" | fromJson -}}
+{{- $settings := .read.settings -}}
 {{- $may := dict -}}
 {{- range $part := list "AUTH" "LABELS" "COLLECTORS" "TARGETS" -}}
 {{- $_ := set $may $part (include "canton-exporter.saidElsewhere" (list $root $part)) -}}
@@ -48,10 +48,11 @@
 {{- fail (printf "config.targets.%s.labels.%s: the exporter's own metrics have a label of this name; choose another" $name $label) -}}
 {{- end -}}
 {{- end -}}{{- end -}}
-{{- $here := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $may.AUTH "read" (dict "others" list) -}}
-{{- include "canton-exporter.authorizedOnce" $here -}}
+{{- $alone := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $may.AUTH -}}
+{{- include "canton-exporter.authorizedOnce" $alone -}}
 {{- range $name, $target := .targets -}}
-{{- $here := dict "name" $name "place" (printf "config.targets.%s" $name) "target" $target "defaults" $.defaults "read" $.read "settings" $settings -}}
+{{- $here := dict "place" (printf "config.targets.%s" $name) "target" $target "defaults" $.defaults "settings" $settings -}}
+{{- if include "canton-exporter.tellsOthers" $here -}}{{- $_ := set $.read "others" (append $.read.others $name) -}}{{- end -}}
 {{- include "canton-exporter.authorizedOnce" (set $here "mayHaveToken" $may.AUTH) -}}
 {{- if not (or $target.url $target.url_file) -}}
 {{- if not $may.TARGETS -}}{{- fail (printf "%s.url: it is missing; write http://host:port/path" $here.place) -}}{{- end -}}
@@ -66,19 +67,24 @@
 {{- end -}}
 {{- end -}}
 
-{{/*
-(dict name place target defaults mayHaveToken read): refuses a target that is authorized twice, or by no token, and notes
-whether somebody else's node gets a secret that is given to all.
-*/}}
-{{- define "canton-exporter.authorizedOnce" -}}
+{{/* (dict target defaults): how a target is authorized, as the exporter puts it together */}}
+{{- define "canton-exporter.auth" -}}
 {{- $own := default dict .target.auth -}}
 {{- $given := default dict .defaults.auth -}}
-{{- $auth := ternary (merge (dict) $own $given) $own (eq (default $given.type $own.type) $given.type) -}}
-{{- $role := default (default "own" .defaults.role) .target.role -}}
-{{- $isShared := or (and (eq "bearer" (default "" $auth.type)) (not $own.token_file) $given.token_file) .defaults.header_files -}}
-{{- if and (eq "observed" $role) $isShared -}}
-{{- $_ := set .read "others" (append .read.others .name) -}}
+{{- ternary (merge (dict) $own $given) $own (eq (default $given.type $own.type) $given.type) | toYaml -}}
 {{- end -}}
+
+{{/* (dict target defaults): "true" if somebody else's node gets a secret that is given to all */}}
+{{- define "canton-exporter.tellsOthers" -}}
+{{- $isOthers := eq "observed" (default "own" (default .defaults.role .target.role)) -}}
+{{- $token := (include "canton-exporter.auth" . | fromYaml).token_file -}}
+{{- $isShared := and $token (not (default dict .target.auth).token_file) -}}
+{{- if and $isOthers (or $isShared .defaults.header_files) -}}true{{- end -}}
+{{- end -}}
+
+{{/* (dict place target defaults mayHaveToken): refuses a target that is authorized twice, or by no token */}}
+{{- define "canton-exporter.authorizedOnce" -}}
+{{- $auth := include "canton-exporter.auth" . | fromYaml -}}
 {{- if eq "bearer" (default "" $auth.type) -}}
 {{- if not (or $auth.token_file .mayHaveToken) -}}
 {{- fail (printf "%s.auth: a bearer needs its token; write secretKeyRef: {name: SECRET, key: KEY}, or token_file" .place) -}}

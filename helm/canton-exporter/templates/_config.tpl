@@ -6,7 +6,8 @@ the network policy; `others` for the notes: whose nodes get the secrets of the d
 {{- $part := omit .Values.config "targets" -}}
 {{- include "canton-exporter.noSecret" (list "config.defaults" $part.defaults) -}}
 {{- $config := include "canton-exporter.filled" (dict "place" "config" "part" $part "$" .) | fromYaml -}}
-{{- $read := dict "files" dict "ports" dict "hidden" list "others" list -}}
+{{- $settings := .Files.Get "files/settings.json" | fromJson -}}
+{{- $read := dict "files" dict "ports" dict "hidden" list "others" list "settings" $settings -}}
 {{- $defaults := default dict $config.defaults -}}
 {{- include "canton-exporter.target" (dict "place" "config.defaults" "target" $defaults "read" $read) -}}
 {{- $targets := dict -}}
@@ -27,7 +28,7 @@ the network policy; `others` for the notes: whose nodes get the secrets of the d
 {{- if not (or $targets (include "canton-exporter.demo" .) (include "canton-exporter.hasExistingConfig" .)) -}}
 {{- $_ := set $read "hidden" (append $read.hidden "extraEnvFrom") -}}
 {{- end -}}
-{{- set $read "config" $config | toYaml -}}
+{{- omit (set $read "config" $config) "settings" | toYaml -}}
 {{- end -}}
 
 {{/* (list PLACE PART): refuses secrets that are written, before a template that is wrong could repeat them */}}
@@ -94,15 +95,15 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- end -}}
 {{- end -}}
 
-{{/* (dict place target): the port of a target's url */}}
+{{/* (dict place target read): the port of a target's url */}}
 {{- define "canton-exporter.port" -}}
 {{- $url := .target.url -}}
-{{- if not (regexMatch "^(?i:https?)://([A-Za-z0-9_-]+([.][A-Za-z0-9_-]+)*[.]?|\\[[0-9A-Fa-f:.]+(%[0-9A-Za-z]+)?\\])(:[0-9]{0,5})?([/?][!-\"$-~]*)?$" $url) -}}
+{{- if not (regexMatch (printf "^(?i:https?)://(%s)(:[0-9]{0,5})?([/?][!-\"$-~]*)?$" .read.settings.host) $url) -}}
 {{- fail (printf "%s.url: it is no address of a node; write http://host:port/path" .place) -}}
 {{- end -}}
 {{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]*$" (regexFind "//[^/?]+" $url)) "" -}}
 {{- $port = default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
-{{- if gt (int $port) 65535 -}}{{- fail (printf "%s.url: there is no port %s" .place $port) -}}{{- end -}}
+{{- if gt (int $port) 65535 -}}{{- fail (printf "%s.url: there is no port %s; write one up to 65535" .place $port) -}}{{- end -}}
 {{- $port -}}
 {{- end -}}
 
@@ -128,11 +129,12 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{/* (list REF READ PLACE): the file in which a key of a Secret is mounted, where it is read again when it changes */}}
 {{- define "canton-exporter.file" -}}
 {{- $ref := index . 0 -}}
-{{- if not (and (regexMatch "^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$" $ref.name) (regexMatch "^[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*$" $ref.key)) -}}
+{{- $read := index . 1 -}}
+{{- if not (and (regexMatch $read.settings.secretName $ref.name) (regexMatch $read.settings.secretKey $ref.key)) -}}
 {{- fail (printf "%s.secretKeyRef: with its templates filled in it names no key of a Secret" (index . 2)) -}}
 {{- end -}}
 {{- $path := printf "%s/%s" $ref.name $ref.key -}}
-{{- $_ := set (index . 1).files $path (dict "name" $ref.name "key" $ref.key "path" $path) -}}
+{{- $_ := set $read.files $path (dict "name" $ref.name "key" $ref.key "path" $path) -}}
 {{- printf "/etc/canton-exporter/secrets/%s" $path -}}
 {{- end -}}
 
@@ -156,14 +158,4 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- if kindIs "bool" .Values.demo -}}
 {{- if .Values.demo -}}true{{- end -}}
 {{- else if and (not $isConfigured) (not $isWired) (not $isMeant) -}}true{{- end -}}
-{{- end -}}
-
-{{/* (dict target shards): the shard that watches a target, as exporter/shards.py has it */}}
-{{- define "canton-exporter.shardOf" -}}
-{{- $highest := "" -}}{{- $winner := 0 -}}
-{{- range $shard := until (int .shards) -}}
-{{- $weight := sha256sum (printf "%s/%d" $.target $shard) -}}
-{{- if gt $weight $highest -}}{{- $highest = $weight -}}{{- $winner = $shard -}}{{- end -}}
-{{- end -}}
-{{- $winner -}}
 {{- end -}}

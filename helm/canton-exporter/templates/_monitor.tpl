@@ -31,3 +31,13 @@ monitor's values wins, whole: of what it says of TLS, nothing is to be filled in
 {{- with $monitor.sampleLimit -}}{{- $_ := set $spec "sampleLimit" (int .) -}}{{- end -}}
 {{- merge (dict) (default dict $monitor.spec) $spec | toYaml -}}
 {{- end -}}
+
+{{/* (dict target shards): the shard that watches a target, as exporter/shards.py has it */}}
+{{- define "canton-exporter.shardOf" -}}
+{{- $highest := "" -}}{{- $winner := 0 -}}
+{{- range $shard := until (int .shards) -}}
+{{- $weight := sha256sum (printf "%s/%d" $.target $shard) -}}
+{{- if gt $weight $highest -}}{{- $highest = $weight -}}{{- $winner = $shard -}}{{- end -}}
+{{- end -}}
+{{- $winner -}}
+{{- end -}}
