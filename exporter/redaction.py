@@ -1,7 +1,7 @@
 """Takes secrets out of what is shown: whatever a node echoes or a library puts into an error."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 
 SHORTEST = 4
@@ -18,37 +18,43 @@ class Redaction:
         """By what they are of, the last few."""
         self._hints: deque[frozenset[str]] = deque(maxlen=8)
         self._tokens: deque[str] = deque(maxlen=8)
+        self._sort()
 
     def know(self, of: str, secrets: Iterable[str]) -> None:
         """Take note of what is secret in a header or a url now."""
         self._secrets.setdefault(of, deque(maxlen=8)).append(frozenset(secrets))
+        self._sort()
 
     def hint(self, words: Iterable[str]) -> None:
         """Take note of what may be secret, and as well a name that good answers are full of: it is left in those."""
         self._hints.append(frozenset(words))
+        self._sort()
 
     def add(self, token: str) -> None:
         if token not in self._tokens:
             self._tokens.append(token)
+            self._sort()
+
+    def _sort(self) -> None:
+        """Have ready what to look for in every answer, which is more often than it changes."""
+        known = {*self._tokens, *chain.from_iterable(chain.from_iterable(self._secrets.values()))}
+        self._of_answers = longest_first(known, UNMISTAKABLE)
+        self._of_the_rest = longest_first(known.union(*self._hints), SHORTEST)
 
     def body(self, body: bytes, *, is_answer: bool) -> bytes:
         """Return a body without the secrets in it; of an answer's texts a short one may rightly be a part."""
         if not is_answer:
             return self(body.decode(errors="replace")).encode()
-        for secret in longest_first(self._known(), UNMISTAKABLE):
+        for secret in self._of_answers:
             body = body.replace(secret.encode(), b"***")
         return body
 
-    def _known(self) -> Iterator[str]:
-        yield from self._tokens
-        yield from chain.from_iterable(chain.from_iterable(self._secrets.values()))
-
     def __call__(self, text: str) -> str:
-        for secret in longest_first(chain(self._known(), *self._hints), SHORTEST):
+        for secret in self._of_the_rest:
             text = text.replace(secret, "***")
         return text
 
 
 def longest_first(secrets: Iterable[str], shortest: int) -> list[str]:
-    """A secret may be a part of another."""
-    return sorted({secret for secret in secrets if len(secret) >= shortest}, key=len, reverse=True)
+    """Return secrets in an order in which one that is a part of another comes after it."""
+    return sorted((secret for secret in secrets if len(secret) >= shortest), key=len, reverse=True)
