@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
@@ -27,6 +27,18 @@ KNOCK_BYTES = 2**16
 """An answer to a probe of health has nothing to say at length."""
 PATIENCE = (1, 4, 16)
 """How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
+
+
+class Remark(NamedTuple):
+    """What people should know although the run is ok. A remark is another one only if its summary is."""
+
+    summary: str
+    """What is the matter, in words that stay the same as long as it is the same."""
+    detail: str = ""
+    """The node's own words, or figures: they may differ from run to run."""
+
+    def __str__(self) -> str:
+        return f"{self.summary}: {self.detail}" if self.detail else self.summary
 
 
 class Node:
@@ -53,8 +65,8 @@ class Node:
         self._deadline = deadline
         # An answer must have time left to be read, so requests end before the run does, by a tenth and at most 0.5 s.
         self._reserve = min(0.5, self.time_left() / 10)
-        self.remarks: list[str] = []
-        """What people should be told although the run is ok: logged when it changes, and shown with the watch."""
+        self.remarks: list[Remark] = []
+        """What `remark` was called with."""
         self.news: list[str] = []
         """What happened since the last run: logged each time, if this run ends well."""
         self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
@@ -67,6 +79,10 @@ class Node:
     def time_left(self) -> float:
         """Return how many seconds this run still has."""
         return self._deadline - self._clock.monotonic()
+
+    def remark(self, summary: str, detail: str = "") -> None:
+        """Let people know of something although the run is ok: logged when it begins, and shown with the watch."""
+        self.remarks.append(Remark(summary, detail))
 
     async def get(
         self,

@@ -180,13 +180,13 @@ class Fleet:
             log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
 
     async def _run(self, connection: Connection, standing: Standing) -> None:
-        watch, before = standing.watch, standing.last
+        watch, before, remarks = standing.watch, standing.last, standing.remarks
         result = await connection.run(watch, standing.previous, Progress(standing, self._clock))
         standing.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
         self._end_of_round()
-        tell(watch, before, result)
+        tell(watch, before, remarks, result)
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
         target, _, collector = event.job_id.rpartition("/")

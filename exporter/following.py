@@ -39,7 +39,7 @@ async def go_on(node: Node, known: Position | None) -> Start:
         return Start(Position(end), end)
     if end < known.offset:
         if not known.is_beyond_the_end:  # one answer may be a mistake, or another replica's
-            node.remarks.append(f"the ledger's end is below what was read: {end}, not yet taken for a new ledger")
+            node.remark("the ledger's end is below what was read", f"{end}, not yet taken for a new ledger")
             return Start(known._replace(is_beyond_the_end=True), end)
         return Start(known._replace(offset=end, is_beyond_the_end=False), end, "reset")
     known = known._replace(is_beyond_the_end=False)
@@ -55,7 +55,7 @@ async def follow(node: Node, start: Start, read: Callable[[Position, int], Await
     `read` asks for what is behind a position, up to an offset, and returns up to where it has counted. What goes wrong
     is raised only if nothing was counted or learned of the node's limits; else the next run will meet it.
     """
-    position, remark = start.position, None
+    position, too_large = start.position, None
     while position.offset < start.end and node.time_left() > SPARE_SECONDS:
         upto = min(position.offset + position.width, start.end)
         try:
@@ -64,17 +64,17 @@ async def follow(node: Node, start: Start, read: Callable[[Position, int], Await
             if isinstance(failure, TooLarge) and upto - position.offset > 1:
                 limit = max(1, position.limit // 2) if failure.status == 413 else position.limit
                 position = position._replace(limit=limit, width=(upto - position.offset) // 2)
-                remark = f"the stream is read in smaller spans: {failure}"
+                too_large = failure
                 continue
             if position == start.position:
                 raise
             break
-        remark = None
+        too_large = None
         if reached == position.offset:
             break
         position = position._replace(offset=reached, width=min(2 * position.width, WIDEST))
-    if remark and position.offset == start.position.offset:
-        node.remarks.append(remark)
+    if too_large and position.offset == start.position.offset:
+        node.remark("the stream is read in smaller spans", str(too_large))
     return position
 
 

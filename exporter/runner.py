@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from exporter.answers import one_line
-from exporter.api import Node
+from exporter.api import Node, Remark
 from exporter.auth import Auth
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded
@@ -66,17 +66,17 @@ class Run:
     error: str | None = None
     traceback: str | None = None
     """Of a bug of ours."""
-    remark: str | None = None
-    """What people should be told although the run is ok: what is the matter, a colon, and the node's own words."""
+    remarks: Sequence[Remark] = ()
+    """What people should know although the run is ok."""
     news: Sequence[str] = ()
     """What happened since the last run, a sentence each."""
     requests: Sequence[Request] = ()
     yielded: Yielded = field(default_factory=Yielded)
 
     @property
-    def state(self) -> tuple[Outcome, str | None, str | None]:
-        """What is told when it changes, and only then; of a remark its beginning: a node may word it anew each time."""
-        return self.outcome, self.reason, self.remark and self.remark.partition(":")[0]
+    def state(self) -> tuple[Outcome, str | None]:
+        """What is logged when it changes, and only then."""
+        return self.outcome, self.reason
 
 
 async def run(
@@ -116,7 +116,7 @@ async def run(
         reason=reason,
         error=transport.redact(error) or None,
         traceback=transport.redact(trace) or None,
-        remark=transport.redact("; ".join(node.remarks)) or None,
+        remarks=tuple(Remark(*map(transport.redact, each)) for each in node.remarks),
         news=tuple(map(transport.redact, node.news)) if outcome is Outcome.OK else (),
         requests=tuple(node.requests),
         yielded=yielded,

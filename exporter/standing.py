@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from exporter import own
+from exporter.api import Remark
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.exposition import Lines
@@ -31,6 +32,8 @@ class Standing:
         """Its counters, which outlive it: the watch that takes its place after a reload counts on."""
         self.previous = Yielded()
         self.last: Run | None = None
+        self.remarks: Sequence[Remark] = ()
+        """Those of the last run that was ok."""
         self.progress: str | None = None
         """How far the run under way has come, if it said so."""
         self.shown: Sequence[Sample] = ()
@@ -80,6 +83,7 @@ class Standing:
             dropped = self._show(run.yielded.samples)
             self._shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
             self.previous, self._supported, self._last_success = run.yielded, True, run.ended
+            self.remarks = run.remarks
             if dropped:
                 self.tally.add(own.DROPPED, name, amount=dropped)
         elif run.outcome is Outcome.UNSUPPORTED:

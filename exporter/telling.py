@@ -1,8 +1,9 @@
 """What people are told of watches: when one does better or worse, what happened on its node, how far a run has come."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from exporter.api import Remark
 from exporter.clock import Clock
 from exporter.runner import Outcome, Run, Watch
 from exporter.standing import Standing
@@ -13,17 +14,34 @@ LONG_SECONDS = 60.0
 """How long a run takes to be a long one, and how often the log is told how far it has come."""
 
 
-def tell(watch: Watch, before: Run | None, run: Run) -> None:
-    """Log each news, a change of the watch's state in one line however long the state lasts, and a long run's end."""
+def tell(watch: Watch, before: Run | None, known: Collection[Remark], run: Run) -> None:
+    """Log each news, a change of the watch's state in one line however long the state lasts, and a long run's end.
+
+    `known` are the remarks of the last run that was ok: a new one is logged, and one that is over.
+    """
     about = {"target": watch.name, "collector": watch.collector.name}
     for news in run.news:
         log.warning(news, extra=about)
-    if before is None or before.state != run.state:
-        level = logging.INFO if run.outcome is Outcome.OK and not run.remark else logging.WARNING
+    is_remarked_at_once = before is None and run.outcome is Outcome.OK and run.remarks  # which says more than "ok"
+    if (before is None or before.state != run.state) and not is_remarked_at_once:
+        level = logging.INFO if run.outcome is Outcome.OK else logging.WARNING
         why = {"reason": run.reason, "error": run.error, "traceback": run.traceback}
-        log.log(level, run.remark or f"watch is {run.outcome}", extra={**about, **why})
+        log.log(level, f"watch is {run.outcome}", extra={**about, **why})
+    if run.outcome is Outcome.OK:
+        log_remarks(known, run.remarks, about)
     if run.seconds >= LONG_SECONDS:
         log.info(f"a long run is {run.outcome}", extra={**about, "seconds": round(run.seconds)})
+
+
+def log_remarks(known: Iterable[Remark], remarks: Iterable[Remark], about: Mapping[str, str]) -> None:
+    """Log each remark when it begins and when it is over."""
+    before, now = ({remark.summary: remark.detail for remark in each} for each in (known, remarks))
+    for summary, detail in now.items():
+        if summary not in before:
+            log.warning(summary, extra={**about, "detail": detail or None})
+    for summary in before:
+        if summary not in now:
+            log.info(f"no longer: {summary}", extra=about)
 
 
 def describe(watch: Watch, run: Run) -> str:
@@ -34,7 +52,7 @@ def describe(watch: Watch, run: Run) -> str:
         yield f"{watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        yield from (f"  {said}" for said in (run.error, run.traceback, run.remark, *run.news) if said)
+        yield from (f"  {said}" for said in (run.error, run.traceback, *run.remarks, *run.news) if said)
 
     return "".join(f"{line}\n" for line in lines())
 

@@ -236,7 +236,7 @@ async def test_the_schedule_moves_along_when_the_wall_clock_is_set(start: Start)
     assert timedelta(minutes=59) < fleet.scheduler.get_jobs()[0].next_run_time - before < timedelta(minutes=61)
 
 
-async def test_a_node_that_words_its_trouble_anew_each_time_is_told_of_once(
+async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_it_is_over(
     start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "exporter.telling")
@@ -246,11 +246,42 @@ async def test_a_node_that_words_its_trouble_anew_each_time_is_told_of_once(
     [standing] = fleet.standings()
     await until(lambda: standing.last)
     node.answer_everything(status=503, body=b"trace 2")
-    await until(lambda: standing.last and "trace 2" in (standing.last.remark or ""))
-    assert [record.message for record in caplog.records] == ["the node is down: GET /livez: 503: trace 1"]
+    await until(lambda: standing.last and "trace 2" in str(standing.last.remarks))
+    assert [(record.message, record.__dict__["detail"]) for record in caplog.records] == [
+        ("the node is down", "GET /livez: 503: trace 1")
+    ]
     node.answer_everything(status=200, body=b"")
-    await until(lambda: standing.last and standing.last.remark is None)
-    assert [record.message for record in caplog.records][1:] == ["watch is ok"]
+    await until(lambda: standing.last and standing.last.remarks == ())
+    assert [record.message for record in caplog.records][1:] == ["no longer: the node is down"]
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
+async def remarking(node: Node, options: Strict, previous: Yielded) -> Yields:
+    for thing, count in (await node.get("/v2/things", dict[str, int])).items():
+        node.remark(f"{thing} is odd", f"{count} times")
+    yield BEATS.sample(1)
+
+
+async def test_a_second_remark_that_appears_later_is_logged_too(
+    start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "exporter.telling")
+
+    def logged() -> list[str]:
+        return [record.message for record in caplog.records]
+
+    node.get("/v2/things", answers={"a": 1})
+    [standing] = start({"a": ledger(node.url)}, remarking).standings()
+    await until(lambda: logged() == ["a is odd"])
+    node.get("/v2/things", answers={"a": 2, "b": 1})
+    await until(lambda: logged() == ["a is odd", "b is odd"])
+    node.get("/v2/things", status=503, body=b"")
+    await until(lambda: logged()[2:] == ["watch is failed"])
+    node.get("/v2/things", answers={"a": 3, "b": 2})
+    await until(lambda: standing.last and standing.last.outcome is Outcome.OK)
+    assert logged()[3:] == ["watch is ok"], "what was remarked before the run that failed is known"
+    node.get("/v2/things", answers={})
+    await until(lambda: logged()[4:] == ["no longer: a is odd", "no longer: b is odd"])
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))

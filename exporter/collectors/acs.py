@@ -125,7 +125,7 @@ async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
     migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))
     snapshot = await newest_snapshot(node, migration_id)
     if snapshot is None:
-        node.remarks.append(f"the scan has no snapshot: none in migration {migration_id}")
+        node.remark("the scan has no snapshot", f"none in migration {migration_id}")
         yield MIGRATION.of(migration_id)
         if before:
             yield COUNTED.of(before._replace(snapshot=None))

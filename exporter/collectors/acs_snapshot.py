@@ -31,7 +31,7 @@ async def acs_snapshot(node: Node, options: MigrationOptions, previous: Yielded)
     yield MIGRATION.of(migration_id)
     snapshot = await newest_snapshot(node, migration_id)
     if snapshot is None:
-        node.remarks.append(f"the scan has no snapshot: none in migration {migration_id}")
+        node.remark("the scan has no snapshot", f"none in migration {migration_id}")
         return
     if not snapshot.is_exact:
         raise Unsupported(

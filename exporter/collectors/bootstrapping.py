@@ -47,7 +47,7 @@ async def bootstrapping(node: Node, options: Options, previous: Yielded) -> Yiel
     for prefix in dict.fromkeys(options.prefixes):
         found = await node.find("/v0/synchronizer-bootstrapping-transactions/{prefix}", Transactions, prefix=prefix)
         if found is None:
-            node.remarks.append(f"there is no synchronizer of this prefix: {prefix}")
+            node.remark(f"there is no synchronizer of the prefix {prefix}")
             continue
         for part in Transactions.__struct_fields__:
             text: bytes = getattr(found, part).encode()

@@ -49,9 +49,9 @@ async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
     if serves is not None:
         yield READY.sample(serves)
     if not up:
-        node.remarks.append(f"the node is down: {why(asked)}")
+        node.remark("the node is down", why(asked))
     elif serves is False:
-        node.remarks.append(f"the node is not ready: {why(ready)}")
+        node.remark("the node is not ready", why(ready))
     if isinstance(live, Reply):
         if (date := date_of(live)) is not None:
             # Date is cut to whole seconds, so the moment it names was half a second later on average.

@@ -121,7 +121,7 @@ async def reward_batches(node: Node, options: Options, previous: Yielded) -> Yie
     prefixes = dict.fromkeys((walked.prefix, *PREFIXES) if walked else PREFIXES)
     found = await node.first(*(partial(newest_tree, node, options, prefix, walked) for prefix in prefixes))
     if found is None:
-        node.remarks.append("no round has a tree: none of those looked at")
+        node.remark("no round has a tree", "none of those looked at")
         return
     if found == walked:
         for item in previous:

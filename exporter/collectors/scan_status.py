@@ -60,11 +60,11 @@ async def scan_status(node: Node, options: MigrationOptions, previous: Yielded) 
     except Refused as error:
         if version is None or error.status is not None:
             raise
-        node.remarks.append(f"the scan does not tell how far it is: {error}")
+        node.remark("the scan does not tell how far it is", str(error))
         migration_id = None
     times = await node.if_there(partial(record_times, node, migration_id))
     if times is None and migration_id is not None:
-        node.remarks.append(f"the scan does not tell how far it is: nothing of migration {migration_id}")
+        node.remark("the scan does not tell how far it is", f"nothing of migration {migration_id}")
     if version is None and times is None:
         raise Unsupported("the node tells neither its release nor how far it is")
     if migration_id is not None:

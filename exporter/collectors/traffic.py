@@ -76,10 +76,9 @@ async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
     answers = await node.of_each(options.members, ask)
     if None not in answers.values():  # else it may be another by now
         yield SYNCHRONIZER.of(synchronizer)
-    if unknown := [member for member, answer in answers.items() if answer is None]:
-        node.remarks.append(f"members that the synchronizer does not know: {', '.join(unknown)}")
     for member, answer in answers.items():
         if answer is None:
+            node.remark(f"the synchronizer does not know the member {member}")
             continue
         yield LIMIT.sample(answer.status.actual.total_limit, member=member)
         yield CONSUMED.sample(answer.status.actual.total_consumed, member=member)

@@ -104,5 +104,5 @@ def said(standing: Standing) -> str:
     """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
     run = standing.last
     parts = [f"under way: {standing.progress}"] if standing.progress else []
-    parts += [part for part in (run.error, run.remark, *run.news) if part] if run else []
+    parts += [str(part) for part in (run.error, *run.remarks, *run.news) if part] if run else []
     return "; ".join(parts)

@@ -280,7 +280,7 @@ async def test_a_scan_without_a_snapshot_counts_nothing_and_says_so(node: TestNo
     for version in ("v2", "v1", "v0"):
         node.post(f"/{version}/state/acs", asked, status=404, answers={"error": "No snapshots found"})
     assert await lines(acs) == []
-    assert lines.run.remark == "the scan has no snapshot: none in migration 4"
+    assert [str(remark) for remark in lines.run.remarks] == ["the scan has no snapshot: none in migration 4"]
 
 
 async def test_to_the_letter_of_the_document_the_time_asked_for_is_repeated(

@@ -103,7 +103,7 @@ async def test_a_scan_without_a_snapshot_shows_none_and_says_so(node: TestNode, 
     lack(node, "POST /v2/state/acs", "POST /v1/state/acs")
     node.post("/v0/state/acs", newest(), status=404, answers={"error": "No snapshots found before 2026-11-21"})
     assert await lines(acs_snapshot, migration_id=4) == []
-    assert lines.run.remark == "the scan has no snapshot: none in migration 4"
+    assert [str(remark) for remark in lines.run.remarks] == ["the scan has no snapshot: none in migration 4"]
 
 
 async def test_a_time_that_is_none_is_malformed(node: TestNode, lines: Lines) -> None:

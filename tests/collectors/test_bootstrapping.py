@@ -65,14 +65,14 @@ async def test_what_changes_has_another_hash(node: TestNode, lines: Lines) -> No
 async def test_a_prefix_nobody_knows_shows_nothing_and_says_so(node: TestNode, lines: Lines) -> None:
     node.get(PATH + "other", status=404, answers=NONE)
     assert await lines(bootstrapping, prefixes=["other"]) == []
-    assert lines.run.remark == "there is no synchronizer of this prefix: other"
+    assert [str(remark) for remark in lines.run.remarks] == ["there is no synchronizer of the prefix other"]
 
 
 async def test_one_unknown_prefix_hides_no_other_and_each_is_asked_for_once(node: TestNode, lines: Lines) -> None:
     answer_well(node)
     node.get(PATH + "other", status=404, answers=NONE)
     assert await lines(bootstrapping, prefixes=["other", PREFIX, "other", PREFIX]) == shown(PREFIX, TEXTS)
-    assert lines.run.remark == "there is no synchronizer of this prefix: other"
+    assert [str(remark) for remark in lines.run.remarks] == ["there is no synchronizer of the prefix other"]
     assert len(node.requests) == 2
 
 

@@ -150,8 +150,7 @@ async def test_sees_within_ten_minutes_that_the_certificate_is_another(
     assert f"{expiry} 1.924992e+09" in await runs(300)
     node.renew(trustme.CA().issue_cert("127.0.0.1"))
     assert await runs(600) == ["canton_up 0.0", "canton_ready 0.0"]
-    assert lines.run.remark is not None
-    assert "is not trusted" in lines.run.remark
+    assert "is not trusted" in lines.run.remarks[0].detail
     answered = len({request.transport for request in node.requests})
     assert answered <= 4, "two questions at once, twice within ten minutes"
 
@@ -160,18 +159,19 @@ async def test_says_why_a_node_is_down_or_not_ready(node: TestNode, lines: Lines
     node.get("/livez", body=b"")
     node.get("/readyz", status=503, body=b"[-] ledger failed (NOT_SERVING)")
     await lines(health)
-    assert lines.run.remark == "the node is not ready: GET /readyz: 503: [-] ledger failed (NOT_SERVING)"
+    assert [str(remark) for remark in lines.run.remarks] == [
+        "the node is not ready: GET /readyz: 503: [-] ledger failed (NOT_SERVING)"
+    ]
     node.get("/livez", status=404, body=b"")
     node.get("/v2/version", status=404, body=b"nothing here")
     await lines(health)
-    assert lines.run.remark == "the node is down: GET /v2/version: 404: nothing here"
+    assert [str(remark) for remark in lines.run.remarks] == ["the node is down: GET /v2/version: 404: nothing here"]
     await node.stop()
     await lines(health)
-    assert lines.run.remark is not None
-    assert lines.run.remark.startswith("the node is down: GET /livez: no connection to 127.0.0.1:")
+    assert str(lines.run.remarks[0]).startswith("the node is down: GET /livez: no connection to 127.0.0.1:")
 
 
 async def test_has_nothing_to_say_of_a_node_that_is_well(node: TestNode, lines: Lines) -> None:
     answer_well(node)
     await lines(health)
-    assert lines.run.remark is None
+    assert lines.run.remarks == ()

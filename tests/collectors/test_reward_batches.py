@@ -121,7 +121,7 @@ async def test_looks_at_twenty_rounds_and_no_more(node: TestNode, lines: Lines) 
     tell_newest(node, 100)
     tell_roots(node, **{f"r{number}": "Undetermined" for number in range(81, 101)})
     assert await lines(reward_batches) == []
-    assert lines.run.remark == "no round has a tree: none of those looked at"
+    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
     tell_roots(node, r81="aa")
     tell_tree(node, 81, aa=leaf((APP, "1")))
     assert await lines(reward_batches) == shown(81, 0, 1, 1, "1.0")
@@ -221,7 +221,7 @@ async def test_of_the_rounds_it_is_told_it_takes_the_newest_that_is_there(
 async def test_none_of_the_rounds_it_is_told_is_there_yet(node: TestNode, lines: Lines) -> None:
     tell_tree(node, 9, bb=None)
     assert await lines(reward_batches, rounds=[{"round": 9, "root_hash": "bb"}]) == []
-    assert lines.run.remark == "no round has a tree: none of those looked at"
+    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ async def test_members_are_asked_of_once_and_one_nobody_knows_hides_no_other(nod
     answer_well(node)
     node.get(path(P2), status=404, answers=NONE)
     assert await lines(traffic, members=[P2, P1, P2, P1]) == SHOWN
-    assert lines.run.remark == f"members that the synchronizer does not know: {P2}"
+    assert [str(remark) for remark in lines.run.remarks] == [f"the synchronizer does not know the member {P2}"]
     assert len(node.requests) == 3
 
 
@@ -74,7 +74,7 @@ async def test_where_a_member_is_not_known_the_rules_are_asked_for_anew(node: Te
     assert await lines(traffic, **OPTIONS) == []
     answer_well(node)
     assert await lines(traffic, **OPTIONS) == SHOWN
-    assert lines.run.remark is None
+    assert lines.run.remarks == ()
 
 
 @pytest.mark.parametrize("domain_id", [None, ""])
