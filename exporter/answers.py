@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from exporter.errors import Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
+from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
 from exporter.transport import Reply
 
 T = TypeVar("T")
@@ -44,31 +44,39 @@ EXCERPT = 200
 
 def check(reply: Reply) -> Reply:
     """Return a reply that is an answer; raise what any other says."""
-    status = reply.status
-    html = looks_like_html(reply)
-    if reply.is_success and not html:
+    if reply.is_success and not looks_like_html(reply):
         return reply
     code, text = error_text(reply)
-    said = f"{reply.asked}: {status}{f' {code}' if code else ''}: {text}" if text else f"{reply.asked}: {status}"
+    said = f"{reply.asked}: {reply.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
+    raise failure_of(reply, said, code)
+
+
+def failure_of(reply: Reply, said: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
+    """Return what an answer means that is none: first by its status, then by what is in it."""
+    status = reply.status
     if status in (401, 403):
-        raise Unauthorized(said, status, code)
+        return Unauthorized(said, status, code)
+    if status == 406:
+        wanted = f"it has no answer of the type that the request's header Accept asked for, {reply.accept}"
+        return Refused(f"{said}: {wanted}", status, code)
+    if status == 413:
+        return TooLarge(said, status, code)
     if status == 429:
         limited = Limited(said, status, code)
         limited.pause = read_retry_after(reply)
-        raise limited
-    if status == 413:
-        raise TooLarge(said, status, code)
-    if html:
-        raise Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
+        return limited
+    if looks_like_html(reply):
+        return Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
     if 300 <= status < 400:
-        raise Refused(f"{reply.asked}: {status}: redirects are not followed; configure the address it leads to", status)
+        where = "redirects are not followed; configure the address it leads to"
+        return Refused(f"{reply.asked}: {status}: {where}", status)
     if code == "DEPRECATED_API_DISABLED":
-        raise Unsupported(said)
+        return Unsupported(said)
     if says_no_entry(reply):
-        raise NoEntry(said)
+        return NoEntry(said)
     if status in (404, 405, 501):
-        raise Unsupported(said)
-    raise Refused(said, status, code)
+        return Unsupported(said)
+    return Refused(said, status, code)
 
 
 def read_retry_after(reply: Reply) -> float:

@@ -13,7 +13,7 @@ from exporter.budget import Share
 from exporter.clock import Clock
 from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported, worst
 from exporter.paging import Circle, Mark, Paged
-from exporter.question import NOTHING, Question, Request, question
+from exporter.question import ANYTHING, NOTHING, Question, Request, question
 from exporter.settings import Kind
 from exporter.transport import Reply, Transport
 
@@ -24,7 +24,7 @@ P = TypeVar("P", bound=Paged)
 
 SHOWN_REQUESTS = 50
 KNOCK_BYTES = 2**16
-"""An answer to a probe of health has nothing to say at length."""
+"""How much is read of an answer to a probe of health: what it says stands at its beginning."""
 PATIENCE = (1, 4, 16)
 """How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
 
@@ -206,12 +206,13 @@ class Node:
             except Unsupported as lack:
                 raise Refused(f"{lack}, in the middle of the pages") from lack
 
-    async def knock(self, route: str) -> Reply:
+    async def knock(self, route: str, **fill: str) -> Reply:
         """GET a route and return the answer whatever its status, as a probe of health does.
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked, token = question("GET", route, most_bytes=KNOCK_BYTES), self._auth.at_hand()
+        asked = replace(question("GET", route, fill, most_bytes=KNOCK_BYTES, accept=ANYTHING), is_cut=True)
+        token = self._auth.at_hand()
         reply = await self._exchange(asked, token, Share.NONE)
         if token and reply.status in (401, 403):
             reply = await self._exchange(asked, None, Share.NONE)

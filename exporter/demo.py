@@ -67,6 +67,7 @@ Ctrl-C ends it.
 
 WITH_PROMETHEUS = "  {alerts:<54} Prometheus, with the rules and alerts loaded\n"
 NO_PORT = "  The port {port} is taken, so the demo's Prometheus does not run.\n"
+NO_START = "  The demo's Prometheus does not start; run prometheus by hand to see why.\n"
 WITHOUT_PROMETHEUS = "  With a prometheus on this machine, the demo also runs that, with the rules loaded.\n"
 
 
@@ -173,8 +174,9 @@ async def scraped(page: str) -> AsyncIterator[str]:
         return
     listen = f"127.0.0.1:{PROMETHEUS_PORT}"
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with scraper.prometheus(Path(folder), page, RULES, listen=listen):
-            yield WITH_PROMETHEUS.format(alerts=f"http://{listen}/alerts")
+        async with scraper.prometheus(Path(folder), page, RULES, listen=listen) as process:
+            alerts = await scraper.alerts_page(process, listen)
+            yield WITH_PROMETHEUS.format(alerts=alerts) if alerts else NO_START
 
 
 def is_taken(port: int) -> bool:

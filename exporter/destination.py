@@ -59,7 +59,7 @@ class Destination:
             if self._endpoint is None or text != self._url:
                 self._endpoint, self._url = self._find(text), text
         except (Unreadable, ValueError) as error:
-            raise Unreachable(str(error)) from error
+            raise Unreachable(str(error), cause=None) from error
         return self._endpoint
 
     def headers(self) -> dict[str, str]:

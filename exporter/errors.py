@@ -13,10 +13,17 @@ class Failed(Exception):
 
 
 class Unreachable(Failed):
-    """No whole answer came: no name, no connection, no TLS, or a connection cut short."""
+    """No whole answer came: no name, no connection, no TLS, or a connection cut short.
+
+    `cause` is dns, connect or tls; None if nobody could be asked, as the file that holds the url is missing.
+    """
 
     reason = "unreachable"
     pause = 0.0
+
+    def __init__(self, message: str, cause: str | None = "connect") -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class TimedOut(Failed):
@@ -24,6 +31,19 @@ class TimedOut(Failed):
 
     reason = "timeout"
     pause = 0.0
+
+
+class NoBudget(Failed):
+    """Our own rate limit left no room for the request: never a fault of the node."""
+
+    reason = "budget"
+    pause = 0.0
+
+
+class WrongKind(Failed):
+    """The node is of another kind than its target is configured to be."""
+
+    reason = "wrong_kind"
 
 
 class Malformed(Failed):
@@ -74,7 +94,8 @@ class NoEntry(Unsupported):
 
 
 BUG = "bug"
-REASONS = (*(kind.reason for kind in (Unreachable, TimedOut, Unauthorized, Refused, Malformed, Limited, TooLarge)), BUG)
+FAILURES = (Unreachable, TimedOut, Unauthorized, Refused, Malformed, Limited, TooLarge, NoBudget, WrongKind)
+REASONS = (*(kind.reason for kind in FAILURES), BUG)
 
 
 def worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -16,13 +16,13 @@ def explain(error: Exception, asked: str, host: str, limit: float, redact: Redac
             return TimedOut(f"{asked}: no answer within {limit:.3g} s")
         case aiohttp.ClientConnectorCertificateError():
             reason = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
-            return Unreachable(f"{asked}: the certificate of {error.host}:{error.port} is not trusted: {reason}")
+            return Unreachable(f"{asked}: the certificate of {error.host}:{error.port} is not trusted: {reason}", "tls")
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(
-                f"{asked}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}"
+                f"{asked}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}", "tls"
             )
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
-            return Unreachable(f"{asked}: the name {host} does not resolve")
+            return Unreachable(f"{asked}: the name {host} does not resolve", "dns")
         case aiohttp.ClientConnectorError():
             number = error.os_error.errno
             reason = os.strerror(number) if number and number > 0 else str(error.os_error)

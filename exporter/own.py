@@ -52,6 +52,12 @@ DROPPED = Metric(
     ("collector",),
 )
 
+HEALTH_RESULTS = Metric(
+    "canton_health_results_total",
+    "Runs of the collector health by what they found: the node up, down, or unknown, which is a run that failed.",
+    ("result",),
+)
+
 REQUESTS = Metric(
     "canton_http_requests_total",
     "Requests to the node; route is the path's template, code the status or the reason no answer came.",

@@ -15,7 +15,7 @@ from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, write_page
 from exporter.fleet import Fleet
-from exporter.runner import Run
+from exporter.runner import Outcome, Run
 from exporter.standing import Standing
 from exporter.telling import describe
 from exporter.web.probe import blocks_of, is_good
@@ -45,6 +45,8 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
         alive = connection.standings.get(health.name)
         if alive:
             alive.take(await connection.run(alive.watch, Yielded()))
+            if alive not in standings and alive.last and alive.last.outcome is Outcome.FAILED:
+                standings.insert(0, alive)  # a node of another kind would seem to lack every operation too
 
         async def ask(standing: Standing) -> Run:
             if standing is alive and alive.last:

@@ -8,6 +8,8 @@ from urllib.parse import quote
 import msgspec
 
 NOTHING: Mapping[str, str] = {}
+JSON, ANYTHING = "application/json", "*/*"
+"""What an answer may be, as the header Accept says it. From Canton 3.5 on nodes answer 406 to one they cannot meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,9 @@ class Question:
     body: bytes | None
     most_bytes: int | None = None
     """How large an answer may be, where that is less than usual."""
+    accept: str = JSON
+    is_cut: bool = False
+    """Whether the beginning of a larger answer is enough."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
@@ -43,9 +48,10 @@ def question(
     body: object = None,
     *,
     most_bytes: int | None = None,
+    accept: str = JSON,
 ) -> Question:
     path = route.format_map({name: quote_part(value) for name, value in fill.items()})
-    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body), most_bytes)
+    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body), most_bytes, accept)
 
 
 def quote_part(text: str) -> str:

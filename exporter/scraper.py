@@ -4,13 +4,17 @@ import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
+
+import aiohttp
 
 PROGRAM = "prometheus"
 END_SECONDS = 10.0
 """How long an orderly end may take."""
+START_SECONDS, PAUSE = 10.0, 0.1
+"""How long to wait for its first answer, and between two tries."""
 
 
 def is_here() -> bool:
@@ -66,3 +70,19 @@ async def prometheus(
     ]
     async with running(folder / "prometheus.log", *command) as process:
         yield process
+
+
+async def alerts_page(process: asyncio.subprocess.Process, listen: str) -> str | None:
+    """Return where its alerts are in a browser, None if it has not begun to answer in time.
+
+    Debian's package has no new pages, only the classic ones below another path.
+    """
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(START_SECONDS)) as session:
+        for _ in range(round(START_SECONDS / PAUSE)):
+            with suppress(aiohttp.ClientError, TimeoutError):
+                async with session.get(f"http://{listen}/alerts") as answer:
+                    return f"http://{listen}{'/classic' if answer.status == 404 else ''}/alerts"
+            if process.returncode is not None:
+                break
+            await asyncio.sleep(PAUSE)
+    return None

@@ -9,11 +9,14 @@ from exporter import own
 from exporter.api import Remark
 from exporter.clock import Clock
 from exporter.collector import Yielded
+from exporter.collectors.health import health, is_up
 from exporter.exposition import Lines
 from exporter.metric import Metric, Sample
 from exporter.presentation import cap, rename_parties
 from exporter.runner import Outcome, Run, Watch
 from exporter.tally import Tally
+
+HEALTH_RESULTS = {True: "up", False: "down", None: "unknown"}
 
 
 class Standing:
@@ -48,6 +51,8 @@ class Standing:
         self._lines = Lines()
         for counter in (own.RUNS, own.SKIPPED, own.DROPPED):
             self.tally.add(counter, watch.collector.name, amount=0)
+        for result in HEALTH_RESULTS.values() if watch.collector is health else ():
+            self.tally.add(own.HEALTH_RESULTS, result, amount=0)
         self._write_own()
 
     @property
@@ -91,6 +96,8 @@ class Standing:
             self._shown_until = -math.inf
         else:
             self.tally.add(own.FAILURES, name, run.reason or "")
+        if self.watch.collector is health:
+            self.tally.add(own.HEALTH_RESULTS, HEALTH_RESULTS[is_up(run.yielded)])
         self.last, self.progress = run, None
         self.tally.add(own.RUNS, name)
         self._write_own()

@@ -13,13 +13,14 @@ import aiohttp
 from aiohttp.client_reqrep import ClientRequest, ClientResponse
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
+from multidict import CIMultiDict
 from yarl import URL
 
 from exporter import own
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
 from exporter.destination import Destination, Endpoint
-from exporter.errors import BUG, Failed, Limited, TimedOut, TooLarge
+from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
 from exporter.mishaps import explain
 from exporter.question import Question
 from exporter.settings import Target
@@ -50,6 +51,8 @@ class Reply:
     sent: float
     answered: float
     certificate_expiry: float | None
+    accept: str
+    """The header Accept that was sent."""
 
     @property
     def is_success(self) -> bool:
@@ -106,18 +109,18 @@ class Transport:
         self._session = aiohttp.ClientSession(
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": "canton-exporter", "Accept": "application/json"},
+            headers={"User-Agent": "canton-exporter"},
         )
 
     async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
-        Raises Unreachable, TimedOut, Malformed or TooLarge, Limited while the node wants to be left alone, and
-        Unauthorized while the file of a header is missing.
+        Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
+        and Unauthorized while the file of a header is missing.
         """
         seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
         # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
-        endpoint, headers = self.destination.endpoint(), self.destination.headers()
+        endpoint, headers = self.destination.endpoint(), headers_of(question, token, self.destination.headers())
         limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
         if token:
             self.redact.add(token)
@@ -128,7 +131,7 @@ class Transport:
                 question.method,
                 url_of(endpoint, question),
                 data=question.body,
-                headers=headers | headers_of(question, token),
+                headers=headers,
                 # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
                 proxy=endpoint.proxy,
                 allow_redirects=False,
@@ -139,7 +142,8 @@ class Transport:
                 answered = self._clock.now()
                 body = await self._read(response, question)
                 expiry = self._connector.certificate_expiry.get(endpoint.origin)
-                return Reply(str(question), endpoint, response.status, response.headers, body, sent, answered, expiry)
+                asked, accept = str(question), headers["Accept"]
+                return Reply(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 code = BUG
@@ -161,7 +165,7 @@ class Transport:
         self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
 
     async def _wait_for_turn(self, endpoint: Endpoint, question: Question, share: Share, seconds: float) -> float:
-        """Return how many seconds it took. Raises Limited or TimedOut if it would take longer than there is time."""
+        """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
         started = self._clock.monotonic()
@@ -181,7 +185,7 @@ class Transport:
             if left := rest():
                 asked = f"the node asked to be left alone for {left:.0f} s more (429)"
                 raise Limited(f"{question}: not sent: {asked}") from error
-            raise TimedOut(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
+            raise NoBudget(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
         finally:
             waited = self._clock.monotonic() - started
             if waited > 0.001:  # less is the asking itself
@@ -196,6 +200,8 @@ class Transport:
                 size += len(chunk)
                 if size > (question.most_bytes or MOST_BYTES):
                     response.close()  # the rest must not be read only to keep the connection
+                    if question.is_cut:
+                        break
                     raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
         finally:
             self._tally.add(own.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
@@ -210,9 +216,14 @@ def url_of(endpoint: Endpoint, question: Question) -> URL:
     return url.with_query(endpoint.url.query).update_query(question.query)
 
 
-def headers_of(question: Question, token: str | None) -> dict[str, str]:
-    carried = {} if question.body is None else {"Content-Type": "application/json"}
-    return {**carried, **({"Authorization": f"Bearer {token}"} if token else {})}
+def headers_of(question: Question, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
+    headers = CIMultiDict({"Accept": question.accept})
+    headers.update(configured)  # in whichever case their names are written
+    if question.body is not None:
+        headers["Content-Type"] = "application/json"
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    return headers
 
 
 def raw_bytes(response: ClientResponse) -> int:

@@ -22,6 +22,7 @@ SILENT: dict[tuple[str, str], str] = {
     ("Traffic lasts for", "canton:traffic_runway_seconds"): "traffic is read each five minutes, and must grow",
     ("Oldest transfer under way", "canton_transfer_command_oldest_timestamp_seconds"): "none is, but for moments",
     ("Oldest transfer under way, over time", "canton_transfer_command_oldest_timestamp_seconds"): "none is",
+    ("Nodes", "canton_down_info"): "no node is down",
     ("Questions", "canton_collector_failure_info"): "no question fails",
     ("Failing questions, over time", "canton_collector_failure_info"): "no question fails",
     ("Failures by reason", "canton_collector_failures_total"): "no question has failed",

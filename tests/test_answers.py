@@ -36,7 +36,7 @@ HERE = Destination(Target(kind=Kind.LEDGER, url="http://node")).endpoint()
 
 
 def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Reply:
-    return Reply(ASKED, HERE, status, JSON if headers is None else headers, body, NOW, NOW, None)
+    return Reply(ASKED, HERE, status, JSON if headers is None else headers, body, NOW, NOW, None, "application/json")
 
 
 def verdict(answer: Reply) -> str:
@@ -112,8 +112,8 @@ def test_a_refusal_carries_status_and_code() -> None:
     assert (caught.value.status, caught.value.code) == (503, "SERVICE_NOT_RUNNING")
 
 
-def test_a_code_alone_is_said_with_an_empty_text() -> None:
-    assert verdict(reply(500, b'{"code":"LEDGER_API_INTERNAL_ERROR"}')) == "Refused: 500"
+def test_a_code_alone_is_said() -> None:
+    assert verdict(reply(500, b'{"code":"LEDGER_API_INTERNAL_ERROR"}')) == "Refused: 500 LEDGER_API_INTERNAL_ERROR"
 
 
 def test_absent_and_null_are_one_in_an_error_too() -> None:

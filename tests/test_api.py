@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from exporter.errors import (
     Failed,
     Limited,
     Malformed,
+    NoBudget,
     NoEntry,
     Refused,
     TimedOut,
@@ -565,11 +567,11 @@ async def test_pages_leave_half_of_the_budget_to_others(
     pages = asked.pages(PATH, Page, body_after)
     await anext(pages)
     await anext(pages)
-    with pytest.raises(TimedOut, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="the host's request budget left no room"):
         await anext(pages)
     assert await asked.get(PATH, Thing) == Thing(1)
     assert await asked.get(PATH, Thing) == Thing(1)
-    with pytest.raises(TimedOut, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="the host's request budget left no room"):
         await asked.get(PATH, Thing)
 
 
@@ -584,7 +586,7 @@ async def test_a_node_may_be_asked_with_half_of_the_budget_only(
     )
     await half.get(PATH, Thing)
     await half.get(PATH, Thing)
-    with pytest.raises(TimedOut, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="the host's request budget left no room"):
         await half.get(PATH, Thing)
     await whole.get(PATH, Thing)
 
@@ -630,12 +632,25 @@ async def test_a_knock_does_without_a_token_that_cannot_be_had(node: TestNode, a
     assert "Authorization" not in node.requests[0].headers
 
 
-async def test_a_knock_does_not_listen_to_a_long_answer(node: TestNode, asking: Asking) -> None:
-    node.get("/livez", body=b"x" * 65537)
+async def test_a_knock_reads_only_the_beginning_of_a_long_answer(asking: Asking) -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99999999\r\n\r\n"
+    async with RawNode(head, endless=repeat(b"x" * 4096)) as node:
+        asked = asking(node.url)
+        reply = await asked.knock("/livez")
+        assert (reply.status, reply.body[:5]) == (200, b"xxxxx")
+        assert log(asked) == ["GET /livez 200"]
+    assert len(reply.body) < 2 * 65536
+
+
+async def test_a_knock_takes_an_answer_of_any_type_and_everything_else_asks_for_json(
+    node: TestNode, asking: Asking
+) -> None:
+    node.get("/livez", body=b"")
+    node.get(PATH, answers={})
     asked = asking(node.url)
-    with pytest.raises(TooLarge, match="GET /livez: the answer is larger than 65536 bytes"):
-        await asked.knock("/livez")
-    assert log(asked) == ["GET /livez too_large"]
+    await asked.knock("/livez")
+    await asked.get(PATH, Thing)
+    assert [request.headers["Accept"] for request in node.requests] == ["*/*", "application/json"]
 
 
 # Tokens

@@ -47,7 +47,7 @@ def test_every_collector_has_a_test_module() -> None:
 def test_a_module_says_what_it_is_for_and_holds_one_thing(module: Path) -> None:
     text = module.read_text()
     assert (ast.get_docstring(ast.parse(text)) or "").splitlines()[0].endswith((".", ":", ";"))
-    assert text.count("\n") <= 250, "when a module grows, it holds two things"
+    assert text.count("\n") <= 320, "when a module grows, it holds two things"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

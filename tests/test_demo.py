@@ -20,7 +20,7 @@ from tests.promql import selectors
 PAGE = "http://127.0.0.1:{port}/metrics"
 CONTROL = "http://127.0.0.1:10070"
 PROMETHEUS = "http://127.0.0.1:10076"
-LATE = {"canton_target_certificate_expiry_timestamp_seconds"}  # there is no TLS on loopback
+LATE = {"canton_target_certificate_expiry_timestamp_seconds", "canton_down_info"}  # no TLS on loopback; all are up
 
 # What a healthy demo has no series of in its first minutes, and why.
 SILENT = {
@@ -49,6 +49,14 @@ class Demo:
     async def page(self) -> str:
         async with self.session.get(PAGE.format(port=self.port)) as answer:
             return await answer.text()
+
+    async def link(self, title: str) -> str:
+        """Return the address that the welcome gives for something."""
+        assert self.process.stdout is not None
+        async for line in self.process.stdout:
+            if title in line.decode():
+                return line.split()[0].decode()
+        pytest.fail(f"the welcome has no {title!r}")
 
     async def query(self, expression: str) -> list[dict[str, Any]]:
         """Return what the demo's Prometheus answers; pytest fails if it cannot be asked so."""
@@ -120,6 +128,8 @@ async def test_metrics_panels_and_rules_have_data_and_a_stopped_node_does_not_ta
     ends = series(first, "canton_ledger_end_offset")
     assert len(ends) == 2
     assert {round(lag) < 60 for lag in series(first, "canton_ledger_lag_seconds").values()} == {True}
+    async with demo.session.get(await demo.link("Prometheus, with the rules and alerts loaded")) as answer:
+        assert (answer.status, answer.content_type) == (200, "text/html")
 
     await demo.answered_all(question.expression for question in questions() if question.silence is None)
     for rule in RULES:

@@ -20,6 +20,7 @@ from exporter.metric import Metric
 from exporter.runner import Outcome
 from exporter.settings import Kind, Strict
 from exporter.shards import Shard, shard_of
+from tests.collectors import test_health
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
 
@@ -164,8 +165,7 @@ async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and
     assert last is not None
     assert (last.outcome, last.reason) == (Outcome.FAILED, "refused")
     node.instead = None
-    node.get("/livez", body=b"")
-    node.get("/readyz", body=b"")
+    test_health.answer_well(node)
     node.get("/v2/gone", status=404, body=b"")
     await until(lambda: standings["gone"].last and standings["gone"].last.outcome is Outcome.UNSUPPORTED)
 

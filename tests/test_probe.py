@@ -39,6 +39,8 @@ def alive(node: TestNode) -> None:
     node.lenient = True
     node.get("/livez", body=b"")
     node.get("/readyz", body=b"")
+    node.get("/version", answers={"version": "0.7.4"})
+    node.get("/v0/feature-support", answers={"dummy": True})
 
 
 @pytest.fixture

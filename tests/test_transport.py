@@ -778,7 +778,7 @@ async def test_a_budget_without_room_in_time_is_told_from_a_silent_node(
     transport = hasty(Budget(rate=0.01, burst=1))
     await ask(transport)
     said = await fault(ask(transport, seconds=0.1))
-    assert said == f"TimedOut: {ASKED}: the host's request budget left no room for 0.1 s"
+    assert said == f"NoBudget: {ASKED}: the host's request budget left no room for 0.1 s"
     assert 0.05 < budget_wait(tally) < 0.5
     assert len(node.requests) == 1
     [requests] = [sample.value for sample in tally.samples() if sample.metric is own.REQUESTS]

@@ -10,6 +10,7 @@ from dashboards.source.looks import (
     FROM_NOW,
     GREEN,
     ORANGE,
+    RATIO,
     READY,
     RED,
     UP,
@@ -19,7 +20,7 @@ from dashboards.source.looks import (
     rises,
 )
 from dashboards.source.panels import Column, Made, graph, grid, number, timeline
-from dashboards.source.queries import age, least, most, of
+from dashboards.source.queries import age, asked, least, most, of
 from dashboards.source.screen import Screen, Section
 from dashboards.source.thresholds import THRESHOLDS
 
@@ -46,6 +47,7 @@ FAILING = (
     f"sum by (network, target) ({most('canton_collector_failure_info', by=(*NODE, 'collector'))})"
     f" or 0 * {most('canton_target_info', by=NODE)}"
 )
+RESULTS, BAD = "canton_health_results_total", 'result!="up"'
 US = most("canton:us_or_network")
 MINE = most("canton_target_info", 'kind=~"ledger|validator"', by=NODE)
 KNOWN_OR_NOT = f"{US} or 3 * {MINE}"
@@ -132,14 +134,15 @@ def firing(severity: str) -> str:
 def nodes() -> Made:
     return grid(
         "Nodes",
-        "Every node that is watched. Up and ready should be green. Lag is how far a participant is behind the network "
-        "(under a minute is well), told only while record times move; event age the same of a scan. Snapshot age is "
-        "of a scan's list of contracts, one each three hours; rules age since when the network's rules are in force, "
-        "only for information. Failing questions got no good answer (normal is 0). Unknown is not asked of this kind "
-        "of node, not answered, or the lag of a quiet ledger.",
+        "Every node that is watched. Up and ready should be green; cause says why a node is down. Lag is how far a "
+        "participant is behind the network (under a minute is well), told only while record times move; event age the "
+        "same of a scan. Snapshot age is of a scan's list of contracts, one each three hours; rules age since when the "
+        "network's rules are in force. Failing questions got no good answer (normal is 0). Unknown is not asked of "
+        "this kind of node, not answered, or the lag of a quiet ledger.",
         [
             Column("", most("canton_target_info", by=("network", "target", "role", "kind"))),
             Column("Up", least("canton_up"), UP),
+            Column("", most("canton_down_info")),
             Column("Ready", least("canton_ready"), READY),
             Column("Us or the network", KNOWN_OR_NOT, US_OR_NETWORK),
             Column("Lag", MOVING_LAG, LAG),
@@ -228,6 +231,15 @@ def measures() -> list[Made]:
             "it is down or unreachable; if one does, the dashboard Canton / Exporter says why.",
             FAILING,
             COUNT,
+            height=6,
+        ),
+        graph(
+            "Part of health checks that found a node down, or nothing",
+            "Of the health checks within some minutes, the part that did not find the node up: it was down, or the "
+            "check failed and so nothing is known. Normal is 0%. A part that stays between 0% and 100% is a brown-out: "
+            "a node, or a replica behind a load balancer, that answers now and then.",
+            f"{asked(RESULTS, BAD, by=NODE)} / {asked(RESULTS, by=NODE)}",
+            RATIO,
             height=6,
         ),
     ]

@@ -1,26 +1,38 @@
-"""Whether the node is alive and ready; from the same answer, how far its clock is off and its certificate's end.
+"""Whether the node is up and ready; from the same answer, how far its clock is off and its certificate's end.
 
-Asks: GET /livez and /readyz at once; where a node has no /livez, GET /v2/version (ledger) or /version.
+Asks: GET /livez and /readyz at once; where there is no /livez, /readyz alone or GET /v2/version (ledger) or /version
+says whether it is up. At first and when the version has changed, also what tells one kind of node from another: GET
+/v2/version (ledger), /v0/feature-support (scan) or /v0/validator-user (validator).
 Needs: no token. One at hand is sent, since a proxy may want it; nothing is waited for.
-Costs: two small requests a run, outside the request budget; under TLS, every ten minutes a new connection for each.
+Costs: two small requests a run, three to five at first, every five minutes one for the version, all outside the request
+budget; under TLS, every ten minutes a new connection for each.
 """
 
+from collections.abc import Iterator
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import partial
+from typing import NamedTuple
 
-from exporter.answers import check
+from exporter.answers import check, looks_like_html, says_no_entry
 from exporter.api import Node
-from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.errors import Failed, Refused, Unauthorized, Unsupported
-from exporter.metric import Metric
+from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.errors import Failed, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
+from exporter.identity import VERSION_ROUTES, check_kind, read_version, version_of
+from exporter.metric import Metric, Sample
 from exporter.settings import Kind, Strict
 from exporter.transport import Reply
 
 UP = Metric(
     "canton_up",
-    "1 if the node is alive, 0 if it says it is not or does not answer; no value on 401, 403 or 429.",
-    source="GET /livez, or /v2/version or /version where there is none",
+    "1 if the node is up, 0 if it is down (canton_down_info has the cause); no value on 401, 403, 429 and other 4xx.",
+    source="GET /livez, or /readyz, /v2/version or /version where there is none",
+)
+DOWN_INFO = Metric(
+    "canton_down_info",
+    "Why the node is down, always 1: dns, connect, tls, timeout, html, redirect, http_5xx or not_found.",
+    ("cause",),
+    source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
 READY = Metric(
     "canton_ready", "1 if the node is ready to serve, 0 if not; absent if it does not tell.", source="GET /readyz"
@@ -36,63 +48,149 @@ CERTIFICATE_EXPIRY = Metric(
     source="the newest TLS handshake before GET /livez is answered",
 )
 
+IS_UP, IS_ABSENT = "up", "absent"
+DOCUMENTED = "/v0/scan-proxy/ans-entries/by-party/{party}"
+"""By the letter of the document a validator has neither health nor version, but it knows who has a name."""
+VERSION_SECONDS = 300.0
+"""How often to look whether the version is another one, and with it maybe the kind of node behind the url."""
+
+Answer = Reply | Failed
+
+
+class Known(NamedTuple):
+    """The version that was seen last, and when (Unix seconds): the node is of the right kind since."""
+
+    version: str | None
+    seen: float
+
+
+KNOWN = Note[Known]()
+
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
     live, ready = await node.together(partial(knock, node, route) for route in ("/livez", "/readyz"))
-    asked, up = live, verdict(live)
-    if up is None:
-        asked = await knock(node, "/v2/version" if node.kind is Kind.LEDGER else "/version")
-        up = isinstance(asked, Reply) and asked.status == 200
-    yield UP.sample(up)
-    serves = verdict(ready)
+    asked, verdict = await find_out(node, live, ready)
+    if verdict == IS_UP:
+        yield KNOWN.of(await check_version(node, previous.note(KNOWN)))
+        yield UP.sample(1)
+    elif verdict is not None:
+        yield UP.sample(0)
+        yield DOWN_INFO.sample(1, cause=verdict)
+        node.remark("the node is down", why(asked))
+    serves = is_ready(ready)
     if serves is not None:
         yield READY.sample(serves)
-    if not up:
-        node.remark("the node is down", why(asked))
-    elif serves is False:
+    if serves is False and verdict in (IS_UP, None):
         node.remark("the node is not ready", why(ready))
-    if isinstance(live, Reply):
-        if (date := date_of(live)) is not None:
-            # Date is cut to whole seconds, so the moment it names was half a second later on average.
-            yield CLOCK_OFFSET.sample(date + 0.5 - (live.sent + live.answered) / 2)
-        if live.certificate_expiry is not None:
-            yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
+    for sample in side_effects(live):
+        yield sample
 
 
-async def knock(node: Node, route: str) -> Reply | Failed:
-    """Return the node's answer, or why none came: for these two questions that is an answer too.
+def is_up(found: Yielded) -> bool | None:
+    """Return what a run found: whether the node is up, None if that is not known."""
+    return next((sample.value == 1 for sample in found.of(UP)), None)
 
-    Raises Unauthorized if it could not be asked for want of a header.
+
+async def check_version(node: Node, known: Known | None) -> Known:
+    """Return the version that is there now. Raises WrongKind if the node is found to be of another kind.
+
+    That is asked when nothing is known, as after the node was down, and when the version is another one.
+    """
+    now = node.now()
+    if known and abs(now - known.seen) < VERSION_SECONDS:
+        return known
+    version = await read_version(node)
+    if known is None or version != known.version:
+        await check_kind(node, version)
+    return Known(version, now)
+
+
+async def find_out(node: Node, live: Answer, ready: Answer) -> tuple[Answer, str | None]:
+    """Return the answer that tells whether the node is up, and what it says: IS_UP, a cause, or None if none does."""
+    if (verdict := judge(live)) != IS_ABSENT:
+        return live, verdict
+    if is_ready(ready):
+        return ready, IS_UP
+    version = await knock(node, VERSION_ROUTES[node.kind])
+    verdict = judge(version)
+    if verdict == IS_UP and isinstance(version, Reply) and version_of(version) is None:
+        verdict = IS_ABSENT  # a page that has nothing to do with us
+    if verdict != IS_ABSENT:
+        return version, verdict
+    if node.kind is Kind.VALIDATOR and is_documented(named := await knock(node, DOCUMENTED, party="health")):
+        return named, IS_UP
+    if isinstance(ready, Reply) and ready.status == 503:
+        return ready, None
+    return (ready, verdict) if (verdict := judge(ready)) != IS_ABSENT else (version, "not_found")
+
+
+async def knock(node: Node, route: str, **fill: str) -> Answer:
+    """Return the node's answer, or why none came: here that is an answer too.
+
+    Raises Unauthorized or Unreachable if it could not be asked for want of a header or url that a file should hold.
     """
     try:
-        return await node.knock(route)
+        return await node.knock(route, **fill)
     except Unauthorized:
         raise
     except Failed as failure:
+        if isinstance(failure, Unreachable) and failure.cause is None:
+            raise
         return failure
 
 
-def verdict(answer: Reply | Failed) -> bool | None:
-    """Return what an answer says, None if there is no such route.
+def judge(answer: Answer) -> str:
+    """Return what an answer says of the node: IS_UP, IS_ABSENT if there is no such route, or the cause it is down by.
 
-    Raises Unauthorized, Limited or Refused for one that says nothing of the node's health.
+    Raises Unauthorized, Limited or Refused for one that says nothing of it.
     """
-    if isinstance(answer, Failed) or answer.status >= 500:
-        return False
+    if isinstance(answer, Failed):
+        return "timeout" if isinstance(answer, TimedOut) else getattr(answer, "cause", None) or "connect"
+    if answer.status >= 500:
+        return "http_5xx"
     if answer.status in (404, 405):
-        return None
-    if answer.status != 200:
+        return IS_ABSENT
+    if 300 <= answer.status < 400:
+        return "redirect"
+    if not answer.is_success:
         raise Refused(f"{check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
-    return True
+    return "html" if looks_like_html(answer) else IS_UP
 
 
-def why(answer: Reply | Failed) -> str:
-    """Say what is wrong with an answer."""
+def is_ready(answer: Answer) -> bool | None:
+    """Return what an answer to /readyz says; None if it does not tell."""
+    try:
+        verdict = judge(answer)
+    except Failed:
+        return None
+    return None if verdict in (IS_ABSENT, "html", "redirect") else verdict == IS_UP
+
+
+def is_documented(answer: Answer) -> bool:
+    """Return whether an answer is a validator's own: an entry, that there is none, or that it wants a token first."""
+    if isinstance(answer, Failed):
+        return False
+    return (judge(answer) == IS_UP) or says_no_entry(answer)
+
+
+def why(answer: Answer) -> str:
+    """Return what is wrong with an answer, as a sentence."""
     try:
         return str(answer) if isinstance(answer, Failed) else check(answer).asked
     except (Failed, Unsupported) as failure:
         return str(failure)
+
+
+def side_effects(live: Answer) -> Iterator[Sample]:
+    """Give what else can be read from an answer: the clock's offset and the certificate's end."""
+    if isinstance(live, Failed):
+        return
+    if (date := date_of(live)) is not None:
+        # Date is cut to whole seconds, so the moment it names was half a second later on average.
+        yield CLOCK_OFFSET.sample(date + 0.5 - (live.sent + live.answered) / 2)
+    if live.certificate_expiry is not None:
+        yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
 
 
 def date_of(reply: Reply) -> float | None:

@@ -29,6 +29,11 @@ class Dialect(StrEnum):
         return self is not Dialect.DOCUMENT
 
     @property
+    def documents_health(self) -> bool:
+        """Health is an operation of the ledger like any other, which negotiates its media type (Canton 3.5)."""
+        return self is not Dialect.V0_5
+
+    @property
     def ledger_end_has_times(self) -> bool:
         return self is Dialect.V0_9
 

@@ -81,11 +81,14 @@ class LedgerNode(Node):
 
         return Operation(question.method, question.path, answer)
 
+    def negotiates(self, path: str) -> bool:
+        return path != "/readyz" or self.dialect.documents_health
+
     async def livez(self, request: web.Request) -> web.Response:
         return web.Response()
 
     async def readyz(self, request: web.Request) -> web.Response:
-        return web.Response(text="[+] ledger ok (SERVING)\nreadyz check passed")
+        return web.Response(text="[+] ledger ok (SERVING)\nreadyz check passed\n")
 
     async def version(self, request: web.Request) -> web.Response:
         if not self.dialect.is_network:

@@ -13,6 +13,7 @@ from aiohttp.typedefs import Handler
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Down, Fault
 from exporter.simulator.listener import Listener
+from exporter.simulator.negotiation import admits
 from exporter.simulator.token import expiry
 from exporter.simulator.world import World
 
@@ -28,6 +29,12 @@ class Operation:
     path: str
     answer: Answer
     wants_token: bool = True
+
+
+def admits_answer(request: web.Request, response: web.StreamResponse) -> bool:
+    """An answer without a body has no media type that a client could dislike."""
+    is_empty = isinstance(response, web.Response) and not response.body
+    return is_empty or admits(",".join(request.headers.getall("Accept", ())), response.content_type)
 
 
 class Node(ABC):
@@ -137,7 +144,17 @@ class Node(ABC):
                 return instead
         if isinstance(request.match_info.http_exception, web.HTTPNotFound):
             return self.refuse(404, path)
-        return await handler(request)
+        response = await handler(request)
+        if response.status == 200 and self.negotiates(path) and not admits_answer(request, response):
+            return self.not_acceptable(response.content_type)
+        return response
+
+    def negotiates(self, path: str) -> bool:
+        """Whether an answer at a path is given only to a client that takes its media type."""
+        return True
+
+    def not_acceptable(self, media_type: str) -> web.Response:
+        return web.Response(status=406)
 
     async def _date(self, request: web.Request, response: web.StreamResponse) -> None:
         # Without a fault the server writes it: the time of this machine, whatever the clock of the world is.

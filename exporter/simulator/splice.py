@@ -73,6 +73,11 @@ class SpliceNode(Node):
             raise not_found(f"No ANS entry found for party: {party}")
         return self.json({"entry": entry})
 
+    def not_acceptable(self, media_type: str) -> web.Response:
+        return web.Response(
+            status=406, text=f"Resource representation is only available with these types:\n{media_type}"
+        )
+
     def refuse(self, status: int, path: str) -> web.Response:
         if status in PLAIN_ERRORS:
             headers = {"WWW-Authenticate": f'Bearer realm="{self.kind}"'} if status == 401 else None

@@ -41,11 +41,20 @@ class Client:
         self._session = session
 
     async def ask(
-        self, node: Node | str, path: str, body: Any = None, *, method: str | None = None, token: str | None = None
+        self,
+        node: Node | str,
+        path: str,
+        body: Any = None,
+        *,
+        method: str | None = None,
+        token: str | None = None,
+        accept: str | None = None,
     ) -> Reply:
         """GET without a body and POST with one, unless told."""
         url = (node if isinstance(node, str) else node.url) + path
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        if accept is not None:
+            headers["Accept"] = accept
         sent: dict[str, Any] = {"data": body} if isinstance(body, bytes) else {"json": body}
         if body is None:
             sent = {}

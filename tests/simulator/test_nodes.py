@@ -19,7 +19,7 @@ async def test_every_node_of_the_network_is_alive_and_ready(
     assert (await client.ask(node, "/livez")).status == 200
     ready = await client.ask(node, "/readyz")
     assert ready.status == 200
-    assert ready.text == ("[+] ledger ok (SERVING)\nreadyz check passed" if kind == "ledger" else "")
+    assert ready.text == ("[+] ledger ok (SERVING)\nreadyz check passed\n" if kind == "ledger" else "")
 
 
 @pytest.mark.parametrize("kind", Kind)
