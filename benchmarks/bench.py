@@ -160,7 +160,12 @@ async def fleeting() -> None:
     node = subprocess.Popen([sys.executable, "-c", NODE], stdout=subprocess.PIPE, text=True)  # noqa: ASYNC220
     port = int(node.stdout.readline() if node.stdout else 0)
     every = {"interval": "15s"}
-    target = {"kind": "scan", "url": f"http://127.0.0.1:{port}", "collectors": {"feature_support": every}}
+    target = {
+        "kind": "scan",
+        "role": "own",
+        "url": f"http://127.0.0.1:{port}",
+        "collectors": {"feature_support": every},
+    }
     ledger = {"kind": "ledger", "url": f"http://127.0.0.1:{port}"}
     targets = {f"n{index}": ledger if index % 2 else target for index in range(TARGETS * 3 // 2)}
     settings, faults = check({"targets": targets, "budget": {"rate": 1e6, "burst": 10**6}}, discover())

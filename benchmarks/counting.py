@@ -44,7 +44,7 @@ def ours(pages: int, encoding: str = "identity", **options: Any) -> Count:
     """Return what counts as the exporter does, the whole way from the watch to its run."""
 
     async def count(url: str) -> None:
-        target = {"kind": "scan", "url": url, "headers": {"Accept-Encoding": encoding}}
+        target = {"kind": "scan", "role": "own", "url": url, "headers": {"Accept-Encoding": encoding}}
         target["collectors"] = {"acs": {"options": options}}
         settings, faults = check({"targets": {"scan": target}, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
         if settings is None:

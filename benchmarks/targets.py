@@ -75,7 +75,7 @@ def measured(exporters: list[Watched]) -> list[Cost]:
 
 
 def start(folder: Path, port: int, watched: Watched) -> subprocess.Popen[bytes]:
-    node = {"kind": watched.kind, "url": watched.url}
+    node = {"kind": watched.kind, "url": watched.url, "role": "own"}
     target = node if watched.kind == Kind.SCAN else {**node, "auth": {"type": "bearer", "token": watched.token}}
     nodes = {f"node-{number}": target for number in range(watched.number)}
     config = folder / f"{port}.yaml"

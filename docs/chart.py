@@ -14,8 +14,9 @@ from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
 from docs.chart_schema import KEY_NAME, SECRET_NAME, schema
 from exporter.collectors import discover
 from exporter.commands import taken_labels
+from exporter.configuration import WHOSE
 from exporter.flag_values import TAKEN_PATHS
-from exporter.settings import HOST_NAME, IPV6
+from exporter.settings import HOST_NAME, IPV6, KIND_ALIASES
 
 CHART = Path(__file__).parent.parent / "helm/canton-exporter"
 BLOCK = re.compile(r"(?<=^  # begin: written by `make docs`\n).*?(?=^  # end$)", re.MULTILINE | re.DOTALL)
@@ -47,6 +48,8 @@ def settings() -> dict[str, Any]:
     return {
         "labels": sorted(taken_labels()),
         "collectors": needs,
+        "kindAliases": KIND_ALIASES,
+        "whose": WHOSE,
         "host": rf"{HOST_NAME}|\[{IPV6}\]",
         "takenPaths": TAKEN_PATHS,
         "secretName": f"^{SECRET_NAME}$",

@@ -13,6 +13,7 @@ from exporter.settings import (
     DURATION_PATTERN,
     DURATION_SCHEMA,
     HEADER_NAME,
+    KIND_ALIASES,
     LABEL_NAME,
     TARGET_NAME,
     Budget,
@@ -215,9 +216,13 @@ def any_target() -> Schema:
     """Return the schema of a target of any kind: only that of its kind is heard where it is wrong."""
     by_kind: Schema = {}
     for kind in Kind:
-        condition = {"required": ["kind"], "properties": {"kind": {"const": kind}}}
+        condition = {"required": ["kind"], "properties": {"kind": {"enum": names(kind)}}}
         by_kind = {"if": condition, "then": {"$ref": f"#/definitions/{kind}_target"}, "else": by_kind}
-    return {"type": "object", "required": ["kind"], "properties": {"kind": {"enum": list(Kind)}}, **by_kind}
+    return {"type": "object", "required": ["kind"], "properties": {"kind": {"enum": [*Kind, *KIND_ALIASES]}}, **by_kind}
+
+
+def names(kind: Kind) -> list[str]:
+    return [kind, *(alias for alias, meant in KIND_ALIASES.items() if meant is kind)]
 
 
 def by_reference(target: Schema, *, is_whole: bool) -> None:
@@ -238,6 +243,7 @@ def by_reference(target: Schema, *, is_whole: bool) -> None:
     properties["header_files"] = named(HEADER_NAME, A_FILE)
     properties["labels"] = named(LABEL_NAME, {"type": "string"})
     if is_whole:
+        properties["kind"] = {"enum": names(Kind(properties["kind"]["const"]))}
         properties["url"] = OR_SECRET  # of which the template says what is wrong, and does not repeat it
         properties["url_file"] = A_FILE
         target["required"].remove("url")  # the template has a better word for it

@@ -143,12 +143,18 @@ def collector_page(collector: Collector[Any]) -> str:
         *(f"- **{name}:**{text}\n" for name, _, text in (fact.partition(":") for fact in facts)),
         f"- **Targets:** {kinds(collector)}\n",
         f"- **Runs:** every {write_duration(collector.interval)}, for {write_duration(collector.timeout)} at most",
-        "\n\n" if collector.is_on else "; it is off until it is configured\n\n",
+        f"{when_off(collector)}\n\n",
         metric_table(metrics_of(collector.name)),
     ]
     if collector.options.model_fields:
         parts += ["\n## Options\n\n", settings_table(collector.options)]
     return "".join(parts)
+
+
+def when_off(collector: Collector[Any]) -> str:
+    if not collector.is_on:
+        return "; it is off until it is configured"
+    return "" if collector.is_for_all else "; where the role is observed it is off until it is configured"
 
 
 def kinds(collector: Collector[Any]) -> str:
@@ -290,6 +296,8 @@ def example_target(model: type[Configured], kind: Kind, url: str) -> Iterator[st
         yield from comment(field, 4)
         if name in ("kind", "url"):
             yield f"    {name}: {kind if name == 'kind' else url}\n"
+        elif name == "role" and kind is Kind.SCAN:
+            yield "    role: own\n"
         elif name == "auth" and kind is not Kind.SCAN:
             yield "    # auth: {type: bearer, token_file: /run/secrets/token}\n"
         elif name == "url_file":

@@ -68,6 +68,8 @@ class Collector(Generic[O]):
     """What its requests may take of a host's budget."""
     is_on: bool
     """Whether it runs where nobody mentions it; one with a required option never does."""
+    is_for_all: bool
+    """Whether it does so on somebody else's node too."""
     doc: str
     """Its module's docstring: what it is for, then the lines `Asks:`, `Needs:` and `Costs:`."""
 
@@ -79,17 +81,19 @@ def collector(
     share: Share = Share.WHOLE,
     options: type[O] = Strict,  # type: ignore[assignment]
     is_on: bool = True,
+    is_for_all: bool = True,
 ) -> Callable[[Callable[[Node, O, Yielded], Yields]], Collector[O]]:
     """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget.
 
-    One that needs rights, or costs what not everybody wants to pay, is not on until it is configured.
+    One that needs rights, or costs what not everybody wants to pay, is not on until it is configured; one that is not
+    for all is not on where the target's role is observed, as it costs more than a guest should take.
     """
 
     def make(ask: Callable[[Node, O, Yielded], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
         needs_options = any(field.is_required() for field in options.model_fields.values())
         on = is_on and not needs_options
-        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, doc)
+        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, is_for_all, doc)
 
     return make
 

@@ -12,7 +12,7 @@ from exporter.errors import WrongConfiguration
 from exporter.faults import Fault, Place, validate
 from exporter.places import DEFAULT_FILE, PREFIX
 from exporter.schema import Askable, Configured, target_models
-from exporter.settings import Budget, Kind, TargetName, Text
+from exporter.settings import KIND_ALIASES, Budget, Kind, TargetName, Text
 from exporter.sources import (
     Tree,
     at,
@@ -26,6 +26,7 @@ from exporter.sources import (
 )
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
+WHOSE = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
 
 
 class Document(BaseSettings):
@@ -149,17 +150,28 @@ def check_target(
     """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
     if not isinstance(own, dict):
         return None, [(place, "is no mapping; write kind and url below it")], []
+    if isinstance(own.get("kind"), str):
+        own = {**own, "kind": KIND_ALIASES.get(own["kind"], own["kind"])}
     if own.get("kind") not in [*Kind]:
         # Without its kind only the settings that all kinds share can be checked; better some faults than one.
         shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
         return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
     kind = Kind(own["kind"])
-    below = applicable(defaults, kind, questions)
-    target, faults = validate(models[kind], merge_target(below, own), place)
+    tree = merge_target(applicable(defaults, kind, questions), own)
+    if tree.get("role") == "observed":
+        tree["collectors"] = left_to_others(questions, kind) | (tree.get("collectors") or {})
+    target, faults = validate(models[kind], tree, place)
+    if kind is Kind.SCAN and "role" not in tree:
+        faults.append(((*place, "role"), WHOSE))
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
     told = [fault for fault in faults if fault not in inherited]
     return target, [*told, *collector_faults(own, place, questions, kind)], inherited
+
+
+def left_to_others(questions: Mapping[str, Askable], kind: Kind) -> Tree:
+    """Return what switches off what somebody else's node is not asked for unless it is written."""
+    return {name: {"enabled": False} for name, each in questions.items() if kind in each.kinds and not each.is_for_all}
 
 
 def default_faults(

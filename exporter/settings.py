@@ -51,6 +51,10 @@ class Kind(StrEnum):
     VALIDATOR = "validator"
 
 
+KIND_ALIASES = {"participant": Kind.LEDGER}
+"""What operators call a kind, and we take too."""
+
+
 HOST_NAME = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
 IPV6 = r"[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?"
 
@@ -156,7 +160,7 @@ class Target(Strict):
     """A node, and how it is reached."""
 
     kind: Kind
-    """What the node is: `scan`, `ledger` (a participant's JSON Ledger API) or `validator`."""
+    """What the node is: `scan`, `ledger` (a participant's JSON Ledger API; `participant` too) or `validator`."""
     url: Annotated[str, AfterValidator(check_url)] | None = Field(repr=False)
     """Where its API begins, such as `https://host/api/json-api`; a query is sent along. Or give `url_file`."""
     url_file: File | None = None
@@ -164,7 +168,7 @@ class Target(Strict):
     network: Text = "default"
     """The network it belongs to, such as `mainnet`; a label on all its series."""
     role: Literal["own", "observed"] = "own"
-    """`own`: yours to keep running; `observed`: somebody else's, and never a reason to wake anybody."""
+    """`own`: yours to keep running; `observed`: somebody else's, never a reason to wake anybody. A scan needs it."""
     labels: dict[LabelName, Text] = {}
     """More labels for all its series; every target needs the same names."""
     auth: Annotated[NoAuth | BearerAuth, Field(discriminator="type")] = NoAuth()
@@ -173,7 +177,7 @@ class Target(Strict):
     """Headers sent with every request; values are secrets."""
     header_files: dict[HeaderName, File] = {}
     """Files that hold the values of more headers, by header; read again when they change."""
-    timeout: Duration = timedelta(seconds=10)
+    timeout: Duration = timedelta(seconds=9)
     """How long one request may take."""
 
     @model_validator(mode="before")

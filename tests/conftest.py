@@ -131,7 +131,7 @@ class Lines:
     def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> Standing:
         kind = kind or min(collector.kinds)
         schedule = {"timeout": timedelta(seconds=within), "options": options}
-        target = {"kind": kind, "url": self._node.url, "collectors": {collector.name: schedule}}
+        target = {"kind": kind, "role": "own", "url": self._node.url, "collectors": {collector.name: schedule}}
         settings, faults = check({"targets": {"t": target}}, {collector.name: collector})
         assert settings is not None, faults
         configured = settings.targets["t"]

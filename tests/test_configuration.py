@@ -39,6 +39,7 @@ class Question:
     interval: timedelta = timedelta(seconds=15)
     timeout: timedelta = timedelta(seconds=5)
     is_on: bool = True
+    is_for_all: bool = True
 
 
 TAKEN = "the exporter's own metrics have a label of this name; choose another"
@@ -48,6 +49,7 @@ QUESTIONS: Mapping[str, Question] = {
     for question in (
         Question("health", frozenset(Kind)),
         Question("features", frozenset({Kind.SCAN})),
+        Question("counts", frozenset({Kind.SCAN}), is_for_all=False),
         Question("offsets", frozenset({Kind.LEDGER}), Lookback),
         Question("costly", frozenset({Kind.LEDGER}), is_on=False),
         Question("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
@@ -162,7 +164,7 @@ def test_a_targets_own_settings_win_over_the_defaults_key_by_key(read: Read) -> 
             offsets: {options: {lookback: 7}}
         targets:
           a: {kind: ledger, url: http://a, network: mainnet, labels: {zone: us}, collectors: {health: {interval: 1m}}}
-          b: {kind: scan, url: http://b}
+          b: {kind: scan, role: own, url: http://b}
         """
     )
     a, b = settings.targets["a"], settings.targets["b"]
@@ -172,7 +174,7 @@ def test_a_targets_own_settings_win_over_the_defaults_key_by_key(read: Read) -> 
     schedule = a.schedules["health"]
     assert (schedule.interval, schedule.timeout) == (timedelta(minutes=1), timedelta(seconds=20))
     assert a.schedules["offsets"].options == Lookback(lookback=7)
-    assert sorted(b.schedules) == ["features", "health"]
+    assert sorted(b.schedules) == ["counts", "features", "health"]
 
 
 def test_authorization_can_be_a_default(read: Read) -> None:
@@ -217,7 +219,7 @@ def test_it_may_get_the_option_from_the_defaults(read: Read) -> None:
 
 def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: Read) -> None:
     one = read(node("collectors: {health: {interval: 1s}}")).targets["a"]
-    other = read(node("timeout: 10s")).targets["a"]
+    other = read(node("timeout: 9s")).targets["a"]
     assert one.target == other.target
     assert one != other
     assert one.target != read(node("timeout: 11s")).targets["a"].target
@@ -230,14 +232,14 @@ def test_a_collector_that_is_off_is_turned_on_by_being_mentioned(read: Read) -> 
 
 
 def test_numbers_are_fine_where_names_are_wanted(read: Read) -> None:
-    assert list(read("targets: {1: {kind: scan, url: 'http://node', network: 5}}").targets) == ["1"]
+    assert list(read("targets: {1: {kind: scan, role: own, url: 'http://node', network: 5}}").targets) == ["1"]
 
 
 def test_anchors_and_merge_keys_are_yaml(read: Read) -> None:
     settings = read(
         """
         targets:
-          a: &a {kind: scan, url: http://a}
+          a: &a {kind: scan, role: own, url: http://a}
           b: {<<: *a, url: http://b}
           c: *a
         """
@@ -259,6 +261,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         budget: {rate: 0, rates: 1}
         defaults:
           kind: scan
+          role: own
           timeout: 3
           collectors:
             helth: {}
@@ -370,7 +373,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
             "exporter.yaml: targets.a.collectors.health.options.x: no such setting",
         ),
         (
-            "targets: {a b: {kind: scan, url: 'http://n'}}",
+            "targets: {a b: {kind: scan, role: own, url: 'http://n'}}",
             "exporter.yaml: targets.a b: is no such name; write letters, digits and -_.: only",
         ),
     ],
@@ -380,7 +383,7 @@ def test_says_where_and_what_would_be_right(faults: Faults, text: str, fault: st
 
 
 def test_what_the_defaults_are_at_fault_for_is_said_once(faults: Faults) -> None:
-    targets = "targets: {a: {kind: scan, url: 'http://a'}, b: {kind: ledger, url: 'http://b', timeout: 3s}}\n"
+    targets = "targets: {a: {kind: validator, url: 'http://a'}, b: {kind: ledger, url: 'http://b', timeout: 3s}}\n"
     assert faults(targets + "defaults: {timeout: 3}") == [f"exporter.yaml: defaults.timeout: {NO_DURATION}"]
 
 
@@ -388,8 +391,8 @@ def test_all_targets_have_the_same_labels(faults: Faults) -> None:
     assert faults(
         """
         targets:
-          a: {kind: scan, url: http://a, labels: {team: x, zone: eu}}
-          b: {kind: scan, url: http://b, labels: {team: y}}
+          a: {kind: scan, role: own, url: http://a, labels: {team: x, zone: eu}}
+          b: {kind: scan, role: own, url: http://b, labels: {team: y}}
         """
     ) == [
         "exporter.yaml: targets.b.labels: the label zone is missing; other targets have it, and all need the same names"
@@ -404,7 +407,7 @@ def test_labels_may_come_from_the_defaults(read: Read) -> None:
 
 
 def test_a_misspelt_collector_of_another_kind_is_told_as_such(faults: Faults) -> None:
-    assert faults(node("collectors: {feature: {}}", "scan")) == [
+    assert faults(node("role: own, collectors: {feature: {}}", "scan")) == [
         "exporter.yaml: targets.a.collectors.feature: no such collector; did you mean features?"
     ]
 
@@ -637,14 +640,14 @@ def test_the_environment_alone_is_enough(read: Read, monkeypatch: pytest.MonkeyP
 
 
 def test_a_whole_mapping_may_be_written_as_json(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PREFIX + "TARGETS", '{"b": {"kind": "scan", "url": "http://b"}}')
+    monkeypatch.setenv(PREFIX + "TARGETS", '{"b": {"kind": "scan", "role": "own", "url": "http://b"}}')
     assert sorted(read(node()).targets) == ["a", "b"]
 
 
 @pytest.mark.parametrize("name", ["MY_NODE_1", "my-node-1"])
 def test_a_target_is_found_by_what_a_shell_can_write(read: Read, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(f"{PREFIX}TARGETS__{name}__AUTH", f'{{"type": "bearer", "token": "{SECRET}"}}')
-    settings = read("targets: {My-node_1: {kind: scan, url: 'http://node'}}")
+    settings = read("targets: {My-node_1: {kind: scan, role: own, url: 'http://node'}}")
     assert list(settings.targets) == ["My-node_1"]
     assert settings.targets["My-node_1"].auth == BearerAuth(type="bearer", token=SecretStr(SECRET))
 
@@ -759,7 +762,7 @@ def test_a_variable_that_spoils_what_the_file_has_right_is_named(
 
 def test_a_variable_is_named_as_it_was_set(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "TARGETS__MY_NODE__TIMEOUT", "3")
-    assert faults("targets: {my-node: {kind: scan, url: 'http://node'}}") == [
+    assert faults("targets: {my-node: {kind: scan, role: own, url: 'http://node'}}") == [
         f"environment variable {PREFIX}TARGETS__MY_NODE__TIMEOUT: {NO_DURATION}"
     ]
 
@@ -773,7 +776,9 @@ def test_a_token_from_the_environment_is_taken_as_it_is(read: Read, monkeypatch:
 
 def test_a_variable_that_may_mean_two_targets_is_refused(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "TARGETS__A_B__TIMEOUT", "3s")
-    assert faults("targets: {a-b: {kind: scan, url: 'http://a'}, a_b: {kind: scan, url: 'http://b'}}")
+    assert faults(
+        "targets: {a-b: {kind: scan, role: own, url: 'http://a'}, a_b: {kind: scan, role: own, url: 'http://b'}}"
+    )
 
 
 # Secrets
@@ -1035,3 +1040,42 @@ def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
     assert list(load(DEFAULT_FILE, discover()).targets) == ["a"]
     with pytest.raises(WrongConfiguration, match="cannot be read"):
         load(tmp_path / "named.yaml", discover())
+
+
+# Whose node it is
+
+
+def test_a_scan_is_somebodys(read: Read, faults: Faults) -> None:
+    sentence = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
+    assert faults("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml: targets.a.role: {sentence}"]
+    assert read("targets: {a: {kind: scan, role: own, url: 'http://a'}}").targets["a"].role == "own"
+    assert read("{defaults: {role: observed}, targets: {a: {kind: scan, url: 'http://a'}}}").targets["a"]
+    assert read("targets: {a: {kind: ledger, url: 'http://a'}}").targets["a"].role == "own"
+
+
+@pytest.mark.parametrize(
+    ("role", "written", "runs"),
+    [
+        ("own", "", True),
+        ("observed", "", False),
+        ("observed", "collectors: {features: {}}", False),
+        ("observed", "collectors: {counts: {}}", True),
+        ("observed", "collectors: {counts: {interval: 1h}}", True),
+        ("observed", "collectors: {counts: {enabled: false}}", False),
+    ],
+)
+@pytest.mark.parametrize("place", ["target", "defaults"])
+def test_what_costs_more_than_a_guest_should_take_runs_on_somebody_elses_node_only_where_it_is_written(
+    read: Read, role: str, written: str, runs: bool, place: str
+) -> None:
+    target = f"kind: scan, url: 'http://a', role: {role}"
+    tree = f"targets: {{a: {{{target}, {written}}}}}"
+    if place == "defaults":
+        tree = f"{{defaults: {{{written}}}, targets: {{a: {{{target}}}}}}}"
+    assert ("counts" in read(tree).targets["a"].schedules) is runs
+
+
+def test_a_participant_is_a_ledger(read: Read) -> None:
+    target = read("targets: {a: {kind: participant, url: 'http://a', collectors: {offsets: {}}}}").targets["a"]
+    assert target.kind is Kind.LEDGER
+    assert "offsets" in target.schedules

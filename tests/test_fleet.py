@@ -98,7 +98,7 @@ async def until(holds: Callable[[], object]) -> None:
 
 async def test_every_collector_of_its_kind_watches_a_target(start: Start) -> None:
     asked = [discover()[name] for name in ("health", "ledger_offsets", "feature_support")]
-    fleet = start({"a": ledger(), "b": {"kind": "scan", "url": "http://127.0.0.1:9"}}, *asked)
+    fleet = start({"a": ledger(), "b": {"kind": "scan", "role": "own", "url": "http://127.0.0.1:9"}}, *asked)
     assert {standing.watch.key for standing in fleet.standings()} == {
         "a/health",
         "a/ledger_offsets",

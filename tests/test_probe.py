@@ -21,7 +21,12 @@ Said = tuple[int, list[str], list[str]]
 
 def settings_for(url: str, **collectors: object) -> Settings:
     settings, faults = check(
-        {"targets": {"a": {"kind": "scan", "url": url, "collectors": collectors}, "b": {"kind": "ledger", "url": url}}},
+        {
+            "targets": {
+                "a": {"kind": "scan", "role": "own", "url": url, "collectors": collectors},
+                "b": {"kind": "ledger", "url": url},
+            }
+        },
         discover(),
     )
     assert settings is not None, faults

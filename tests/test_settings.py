@@ -31,7 +31,7 @@ def test_a_target_needs_only_its_kind_and_its_url() -> None:
     plain = target()
     assert (plain.kind, plain.url) == ("ledger", "https://node")
     assert (plain.network, plain.role, plain.labels, plain.headers) == ("default", "own", {}, {})
-    assert (plain.auth, plain.timeout) == (NoAuth(), timedelta(seconds=10))
+    assert (plain.auth, plain.timeout) == (NoAuth(), timedelta(seconds=9))
 
 
 @pytest.mark.parametrize(

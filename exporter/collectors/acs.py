@@ -4,7 +4,8 @@ Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snaps
 Needs: nothing; a scan knows no tokens.
 Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget: by
 default a million contracts take seven minutes. Name templates or parties to ask for less. A node that does not tell
-when its snapshot was taken is asked for all of it every time.
+when its snapshot was taken is asked for all of it every time. A million contracts are gigabytes off somebody else's
+server: a scan whose role is observed is asked only where `collectors.acs` is written.
 """
 
 import re
@@ -119,7 +120,7 @@ class Counted(NamedTuple):
 COUNTED = Note[Counted]()
 
 
-@collector(Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF)
+@collector(Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF, is_for_all=False)
 async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
     before = previous.note(COUNTED)
     migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))

@@ -20,7 +20,7 @@ FEATURE_SUPPORTED = Metric(
 )
 
 
-@collector(Kind.SCAN, interval=seconds(30), timeout=seconds(10))
+@collector(Kind.SCAN, interval=seconds(30), timeout=seconds(9))
 async def feature_support(node: Node, options: Strict, previous: Yielded) -> Yields:
     # The fields differ from release to release and may all be null: what is boolean is a feature.
     answer = await node.get("/v0/feature-support", dict[str, Any])

@@ -125,7 +125,7 @@ class Options(Strict):
     """How many offsets below the ledger's end to look for a checkpoint; more than a busy node adds in 15 seconds."""
 
 
-@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(10), options=Options)
+@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(9), options=Options)
 async def ledger_offsets(node: Node, options: Options, previous: Yielded) -> Yields:
     ledger_end = await node.get("/v2/state/ledger-end", LedgerEnd)
     end = ledger_end.offset or 0

@@ -18,7 +18,7 @@ FULLNAME = "watch-canton-exporter"
 Values = Mapping[str, Any]
 Object = dict[str, Any]
 
-SCAN = {"kind": "scan", "url": "https://scan.example/api/scan"}
+SCAN = {"kind": "scan", "role": "observed", "url": "https://scan.example/api/scan"}
 ONE: dict[str, Any] = {"config": {"targets": {"scan": SCAN}}}
 """Values that watch a node."""
 TOKEN = {"type": "bearer", "secretKeyRef": {"name": "participant-token", "key": "token"}}

@@ -39,7 +39,7 @@ class Chance:
 
     def _target(self) -> dict[str, Any]:
         url = self._random.choice(["http://a:1", "https://b/api", "http://[::1]:5/x", "http://c?k=v", REFERENCE])
-        said = {"kind": self._random.choice(["ledger", "scan", "validator"]), **self._shared()}
+        said = {"kind": self._random.choice(["ledger", "participant", "scan", "validator"]), **self._shared()}
         return said | self._random.choice([{"url": url}] * 8 + [{"url_file": "/u"}, {}])
 
     def _shared(self) -> dict[str, Any]:
@@ -58,6 +58,7 @@ class Chance:
                 labels=lambda: {choice(["team", "env", "party"]): "a"},
                 timeout=lambda: choice(["3s", "1m30s"]),
             ),
+            **self._maybe(0.5, role=lambda: choice(["own", "observed"])),
         }
 
     def _collector(self) -> tuple[str, dict[str, Any]]:

@@ -104,7 +104,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
                 "url": secret_url,
                 "headers": {"X": "hunter2"},
             },
-            "scan": {"kind": "scan", "url": node.url},
+            "scan": {"kind": "scan", "role": "own", "url": node.url},
         }
         settings, faults = check({"targets": targets}, COLLECTORS)
         assert settings is not None, faults
@@ -313,7 +313,7 @@ async def test_the_configuration_in_force_is_shown_without_its_secrets(open_site
     assert participant["collectors"]["ledger_offsets"] == {
         "enabled": True,
         "interval": "15s",
-        "timeout": "10s",
+        "timeout": "9s",
         "max_series": 500,
         "options": {"lookback": 10000},
     }

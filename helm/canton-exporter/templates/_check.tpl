@@ -38,7 +38,7 @@
 {{- $root := get . "$" -}}
 {{- $settings := .read.settings -}}
 {{- $may := dict -}}
-{{- range $part := list "AUTH" "LABELS" "COLLECTORS" "TARGETS" -}}
+{{- range $part := list "AUTH" "LABELS" "COLLECTORS" "TARGETS" "ROLE" -}}
 {{- $_ := set $may $part (include "canton-exporter.saidElsewhere" (list $root $part)) -}}
 {{- end -}}
 {{- $labels := dict -}}
@@ -57,6 +57,9 @@
 {{- if not (or $target.url $target.url_file) -}}
 {{- if not $may.TARGETS -}}{{- fail (printf "%s.url: it is missing; write http://host:port/path" $here.place) -}}{{- end -}}
 {{- $_ := set $.read "hidden" (append $.read.hidden (printf "%s.url" $here.place)) -}}
+{{- end -}}
+{{- if and (eq "scan" $target.kind) (not $target.role) (not $.defaults.role) (not $may.ROLE) -}}
+{{- fail (printf "%s.role: %s" $here.place $settings.whose) -}}
 {{- end -}}
 {{- range $label, $other := $labels -}}
 {{- if not (or $may.LABELS (hasKey (default dict $target.labels) $label) (hasKey (default dict $.defaults.labels) $label)) -}}
@@ -101,10 +104,11 @@
 
 {{/* (dict place target defaults settings): refuses a collector that is switched on without an option that it needs */}}
 {{- define "canton-exporter.options" -}}
+{{- $kind := get (default dict .settings.kindAliases) .target.kind | default .target.kind -}}
 {{- range $name, $collector := .settings.collectors -}}
 {{- $own := get (default dict $.target.collectors) $name -}}
 {{- $given := get (default dict $.defaults.collectors) $name -}}
-{{- if and (has $.target.kind $collector.kinds) (or (kindIs "map" $own) (kindIs "map" $given)) -}}
+{{- if and (has $kind $collector.kinds) (or (kindIs "map" $own) (kindIs "map" $given)) -}}
 {{- /* Not merged: of two of them merge would take an own `enabled: false` for nothing said. */ -}}
 {{- $whole := list (default dict $own) (default dict $given) | include "canton-exporter.joined" | fromYaml -}}
 {{- $options := merge (dict) (default dict (default dict $own).options) (default dict (default dict $given).options) -}}
