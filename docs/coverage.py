@@ -8,6 +8,7 @@ from typing import NamedTuple
 TESTS = Path(__file__).parent.parent / "tests/collectors"
 
 WRITES = "It writes, and the exporter never does."
+GET_BODY = "It takes its question as the body of a GET, which nothing here sends; the same is read by POST from"
 DETAIL = "One contract, party or package of many: nothing to watch without knowing which."
 
 
@@ -54,7 +55,12 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "POST", "/v2/packages", why=WRITES),
     Operation(LEDGER, "GET", "/v2/packages/{package-id}", why=DETAIL),
     Operation(LEDGER, "GET", "/v2/packages/{package-id}/status", why=f"{DETAIL} The list says as much."),
-    Operation(LEDGER, "GET", "/v2/package-vetting", why="Deprecated for /v2/package-vetting/list, which is read."),
+    Operation(
+        LEDGER,
+        "GET",
+        "/v2/package-vetting",
+        why=f"{GET_BODY} /v2/package-vetting/list, which Canton has from 3.4.12 on.",
+    ),
     Operation(LEDGER, "POST", "/v2/package-vetting", why=WRITES),
     Operation(LEDGER, "POST", "/v2/package-vetting/list", ("ledger_info",)),
     Operation(LEDGER, "POST", "/v2/package-vetting/update", why=WRITES),
@@ -69,9 +75,19 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "PATCH", "/v2/parties/{party}", why=WRITES),
     Operation(LEDGER, "POST", "/v2/state/active-contracts", ("ledger_contracts",)),
     Operation(LEDGER, "POST", "/v2/state/active-contracts-page", ("ledger_contracts",)),
-    Operation(LEDGER, "GET", "/v2/state/active-contracts-page", why="Deprecated for the same by POST, which is read."),
+    Operation(
+        LEDGER,
+        "GET",
+        "/v2/state/active-contracts-page",
+        why=f"{GET_BODY} the same path, and where 3.5.1 does not have that, from /v2/state/active-contracts.",
+    ),
     Operation(LEDGER, "GET", "/v2/state/connected-synchronizers", ("ledger_offsets", "ledger_info")),
-    Operation(LEDGER, "GET", "/v2/state/ledger-end", ("ledger_offsets", "ledger_updates", "ledger_completions")),
+    Operation(
+        LEDGER,
+        "GET",
+        "/v2/state/ledger-end",
+        ("ledger_offsets", "ledger_updates", "ledger_completions", "ledger_contracts"),
+    ),
     Operation(
         LEDGER, "GET", "/v2/state/latest-pruned-offsets", ("ledger_offsets", "ledger_updates", "ledger_completions")
     ),
@@ -80,7 +96,7 @@ DOCUMENT: Sequence[Operation] = (
     Operation(SCAN, "POST", "/v2/state/acs", ("acs", "acs_snapshot")),
     Operation(SCAN, "GET", "/v0/state/acs/snapshot-timestamp", ("acs_snapshot", "acs")),
     Operation(SCAN, "GET", "/v2/updates/hash/{hash}", ("update_lookup",)),
-    Operation(SCAN, "POST", "/v0/coin-rules", ("coin_rules",)),
+    Operation(SCAN, "POST", "/v0/coin-rules", ("coin_rules", "traffic")),
     Operation(SCAN, "POST", "/v0/admin/sv/previous-sv-reward-weight", ("sv_reward_weight",)),
     Operation(
         SCAN,
@@ -97,14 +113,20 @@ DOCUMENT: Sequence[Operation] = (
 """Every operation the document shows or names, in its order."""
 
 NETWORK: Sequence[Operation] = (
+    Operation(LEDGER, "GET", "/livez", ("health",)),
     Operation(LEDGER, "GET", "/readyz", ("health",)),
+    Operation(SCAN, "GET", "/readyz", ("health",)),
+    Operation(VALIDATOR, "GET", "/livez", ("health",)),
+    Operation(VALIDATOR, "GET", "/readyz", ("health",)),
+    Operation(VALIDATOR, "GET", "/version", ("health",)),
     Operation(SCAN, "GET", "/version", ("scan_status", "health")),
     Operation(SCAN, "GET", "/v0/migrations/last", ("acs_snapshot", "acs", "scan_status")),
-    Operation(SCAN, "POST", "/v0/backfilling/migration-info", ("acs_snapshot", "scan_status")),
+    Operation(SCAN, "POST", "/v0/backfilling/migration-info", ("acs_snapshot", "acs", "scan_status")),
     Operation(SCAN, "GET", "/v0/events/latest-record-time", ("scan_status",)),
     Operation(SCAN, "POST", "/v0/amulet-rules", ("coin_rules", "traffic")),
     Operation(SCAN, "GET", "/v0/transfer-command/status", ("transfer_commands",)),
     Operation(SCAN, "GET", "/v0/transfer-command-counter/{party}", ("transfer_commands",)),
+    Operation(VALIDATOR, "GET", "/v0/scan-proxy/transfer-command-counter/{party}", ("transfer_commands",)),
     Operation(SCAN, "GET", "/v0/ans-entries/by-party/{party}", ("ans_entries",)),
     Operation(SCAN, "POST", "/v0/open-and-issuing-mining-rounds", ("rounds", "reward_batches")),
     Operation(VALIDATOR, "GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", ("rounds",)),
@@ -114,6 +136,10 @@ NETWORK: Sequence[Operation] = (
     Operation(
         SCAN, "GET", "/v0/internal/reward-accounting-process/rounds/{round_number}/root-hash", ("reward_batches",)
     ),
+    Operation(
+        SCAN, "GET", "/v0/reward-accounting-process/rounds/{round_number}/batches/{batch_hash}", ("reward_batches",)
+    ),
+    Operation(SCAN, "GET", "/v0/reward-accounting-process/rounds/{round_number}/root-hash", ("reward_batches",)),
 )
 """What is read of the network beyond the document."""
 

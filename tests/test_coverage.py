@@ -8,7 +8,7 @@ from exporter.collectors import discover
 EACH = [*DOCUMENT, *NETWORK]
 
 
-@pytest.mark.parametrize("operation", EACH, ids=lambda operation: f"{operation.method} {operation.path}")
+@pytest.mark.parametrize("operation", EACH, ids=lambda operation: " ".join(operation[:3]))
 def test_an_operation_has_a_collector_and_a_test_or_a_reason(operation: Operation) -> None:
     assert bool(operation.collectors) != bool(operation.why)
     assert set(operation.collectors) <= set(discover())
@@ -16,7 +16,7 @@ def test_an_operation_has_a_collector_and_a_test_or_a_reason(operation: Operatio
 
 
 def test_each_operation_stands_once() -> None:
-    named = [(operation.method, operation.path) for operation in (*DOCUMENT, *NETWORK)]
+    named = [(operation.base, operation.method, operation.path) for operation in (*DOCUMENT, *NETWORK)]
     assert len(set(named)) == len(named)
 
 

@@ -113,6 +113,18 @@ async def test_an_older_version_is_asked_where_the_newer_are_missing(
     ]
 
 
+async def test_a_scan_that_does_not_tell_its_migration_is_asked_for_one_after_the_other(
+    node: TestNode, lines: Lines
+) -> None:
+    answer_well(node)
+    node.get("/v0/migrations/last", status=404, answers=NO_ROUTE)
+    none = {"error": "No data for migration"}
+    for migration_id in range(6):
+        answer = {"answers": {"complete": True}} if migration_id == 4 else {"status": 404, "answers": none}
+        node.post("/v0/backfilling/migration-info", {"migration_id": migration_id}, **answer)
+    assert f'canton_acs_contracts{{template="{AMULET}"}} 1.0' in await lines(acs)
+
+
 async def test_the_version_that_answered_is_asked_first_from_then_on(node: TestNode, lines: Lines) -> None:
     tell_snapshot(node)
     node.post("/v2/state/acs", ASKED, status=404, answers=NO_ROUTE)

@@ -12,7 +12,8 @@ ALICE = "alice::12"
 OPTIONS: dict[str, Any] = {"commands": [{"sender": ALICE, "nonce": 7}]}
 FOLLOWED: dict[str, Any] = {"commands": [{"sender": ALICE}]}
 STATUS = "/v0/transfer-command/status"
-COUNTER = "/v0/transfer-command-counter/alice%3A%3A12"
+QUOTED = "alice%3A%3A12"
+COUNTER = f"/v0/transfer-command-counter/{QUOTED}"
 NONE = {"error": "No transfer commands found"}
 
 
@@ -68,7 +69,7 @@ async def test_asks_a_validator_by_the_path_of_its_proxy(node: TestNode, lines: 
 
 
 async def test_follows_a_sender_by_the_validators_proxy_too(node: TestNode, lines: Lines) -> None:
-    node.get(COUNTER.replace("/v0/", "/v0/scan-proxy/"), status=404, answers=NONE)
+    node.get(f"/v0/scan-proxy/transfer-command-counter/{QUOTED}", status=404, answers=NONE)
     for nonce in range(6):
         tell(node, nonce, path="/v0/scan-proxy/transfer-command/status")
     assert counted(await lines(transfer_commands, **FOLLOWED, kind="validator")) == {}

@@ -1,0 +1,161 @@
+"""Runs every collector against a simulated network, and keeps what it asked, was answered, and how it read that."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pytest
+
+from exporter.api import Node
+from exporter.collector import Collector
+from exporter.collectors import discover
+from exporter.question import Question
+from exporter.settings import Kind
+from exporter.simulator import Dialect, Network, NodeSpec, Status
+from exporter.simulator import Kind as SimulatedKind
+from exporter.simulator.ledger import LedgerNode
+from exporter.transport import Reply, Transport
+from tests.conftest import FakeClock, Lines
+from tests.nodes import TestNode
+
+TEMPLATES = ["splice-amulet:Splice.Amulet:Amulet"]
+NOBODY = "nobody::1220ff"
+
+
+class Exchange(NamedTuple):
+    """A question of a collector's, and the node's answer."""
+
+    collector: str
+    kind: str
+    asked: Question
+    status: int
+    media: str
+    body: bytes
+
+    @property
+    def operation(self) -> str:
+        """Return the method and the path, without the names in it."""
+        return f"{self.asked.method} {anonymous(self.asked.route)}"
+
+
+class Asked(NamedTuple):
+    """Who asks what kind of node for which operation, answered or not."""
+
+    collector: str
+    kind: str
+    operation: str
+
+
+class Reading(NamedTuple):
+    """How a collector reads the answer of an operation."""
+
+    asked: Asked
+    meaning: Any
+
+
+@dataclass
+class Recording:
+    exchanges: list[Exchange] = field(default_factory=list)
+    """Those with a node that has no fault."""
+    asked: set[Asked] = field(default_factory=set)
+    readings: set[Reading] = field(default_factory=set)
+
+
+def anonymous(path: str) -> str:
+    return re.sub(r"\{.*?\}", "{}", path)
+
+
+def options(network: Network) -> dict[str, list[dict[str, Any]]]:
+    """Return what collectors are configured with, one after the other, where nothing is not enough."""
+    world, ledger = network.world, network[Kind.LEDGER]
+    assert isinstance(ledger, LedgerNode)
+    parties, senders, svs = [*ledger.participant.parties], [*world.senders], [*world.svs]
+    migration = {"migration_id": world.migration.id}
+    seen = {"parties": parties[:2], "templates": TEMPLATES}
+    known = {"round": world.rewards.newest, "root_hash": world.rewards.root_hash(world.rewards.newest)}
+    return {
+        "acs": [{}, {**migration, "templates": TEMPLATES, "party_ids": [world.dso_party], "page_size": 100}],
+        "acs_snapshot": [{}, migration],
+        "ans_entries": [{"parties": [*senders, svs[0], NOBODY]}],
+        "bootstrapping": [{"prefixes": [world.synchronizer_prefix, "nowhere"]}],
+        "ledger_completions": [{"parties": parties}, {"parties": parties, "user": "app-backend"}],
+        "ledger_contracts": [{"page_size": 100}, seen],
+        "ledger_info": [{}, {"package_prefixes": ["nothing-"]}],
+        "ledger_updates": [{"shape": "ledger_effects"}, seen],
+        "reward_batches": [{}, {"rounds": [known]}],
+        "scan_status": [{}, migration],
+        "sv_reward_weight": [{"parties": svs}, {"parties": svs, "effective_before": "2026-11-01T00:00:00Z"}],
+        "traffic": [{"members": [*world.members, "PAR::nobody::1220ff"]}],
+        "transfer_commands": [{"commands": [*({"sender": each} for each in senders), {"sender": NOBODY, "nonce": 7}]}],
+        "update_lookup": [{"hashes": [*world.hashes.transactions, *world.hashes.reassignments, "1220ff"]}],
+    }
+
+
+class Recorder:
+    """Runs collectors as the exporter would, three times for each way to configure them.
+
+    The last is just after the node was restarted, so that it may have forgotten something. Then once more for each
+    thing they asked, as if the node did not have it, which shows what they would ask instead.
+    """
+
+    def __init__(self, connect: Callable[..., Transport], clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._connect, self._clock = connect, clock
+        self._now = ("", "")
+        self._has_fault = False
+        self._paths: dict[str, str] = {}
+        self.recording = Recording()
+        # A stream that is idle would be waited for, in real time.
+        for collector in ("ledger_completions", "ledger_offsets"):
+            monkeypatch.setattr(f"exporter.collectors.{collector}.IDLE_SECONDS", 0.0)
+        monkeypatch.setattr(Transport, "request", self._requesting(Transport.request))
+        for name in ("get", "post", "find", "pages", "listed"):
+            monkeypatch.setattr(Node, name, self._reading(name, getattr(Node, name)))
+
+    async def run(self, dialect: Dialect) -> Recording:
+        specs = [NodeSpec(kind, SimulatedKind(kind), dialect, list_limit=1000, active_contracts=200) for kind in Kind]
+        async with Network(specs, clock=self._clock.now, contracts=300) as network:
+            for collector in discover().values():
+                for kind in collector.kinds:
+                    await self._try(network, collector, kind)
+        return self.recording
+
+    async def _try(self, network: Network, collector: Collector[Any], kind: Kind) -> None:
+        node, ways = network[kind], options(network).get(collector.name, [{}])
+        lines = Lines(TestNode(url=node.url), self._connect, self._clock)
+        self._now, self._paths, self._has_fault = (collector.name, kind), {}, False
+        for way in ways:
+            lines.forget()
+            for is_last in (False, False, True):
+                if is_last:
+                    await node.restart()
+                await lines(collector, kind=kind, within=60, **way)
+                self._clock.advance(60)
+        self._has_fault = True
+        for path in [*self._paths.values()]:
+            lines.forget()
+            await node.set_fault(Status(404, path=path))
+            await lines(collector, kind=kind, within=60, **ways[-1])
+            await node.clear_fault()
+
+    def _requesting(self, request: Callable[..., Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
+        async def requesting(transport: Transport, asked: Question, *more: Any) -> Reply:
+            reply = await request(transport, asked, *more)
+            media = reply.headers.get("Content-Type", "-").partition(";")[0] if reply.body else "-"
+            exchange = Exchange(*self._now, asked, reply.status, media, reply.body)
+            self.recording.asked.add(Asked(*self._now, exchange.operation))
+            if not self._has_fault:
+                self.recording.exchanges.append(exchange)
+                self._paths.setdefault(exchange.operation, asked.path)
+            return reply
+
+        return requesting
+
+    def _reading(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
+        def reading(node: Node, route: str, answer: Any, *more: Any, **named: Any) -> Any:
+            is_post = name in ("post", "pages") or (name == "find" and bool(more or "body" in named))
+            operation = f"{'POST' if is_post else 'GET'} {anonymous(route)}"
+            self.recording.readings.add(Reading(Asked(*self._now, operation), answer))
+            return ask(node, route, answer, *more, **named)
+
+        return reading
