@@ -48,7 +48,7 @@ class CompletionQuestions:
     def questions(self) -> Iterator[Question]:
         answer = disabled if self._dialect.legacy_is_disabled else self.completions
         yield Question("POST", "/v2/commands/completions", answer)
-        if self._dialect.is_network and self._dialect is not Dialect.V0_5:
+        if self._dialect.has_command_completions:
             yield Question("POST", "/v2/commands/command-completions", self.command_completions)
 
     async def completions(self, request: web.Request) -> Any:

@@ -68,6 +68,11 @@ class Dialect(StrEnum):
         return self not in (Dialect.V0_5, Dialect.V0_6)
 
     @property
+    def has_command_completions(self) -> bool:
+        """The newer operation for completions, which Canton 3.5.1 does not have yet, and 3.5.10 has."""
+        return self not in (Dialect.V0_5, Dialect.V0_6)
+
+    @property
     def knows_descending_order(self) -> bool:
         return self is not Dialect.V0_5
 

@@ -109,6 +109,16 @@ async def test_canton_3_6_does_not_serve_them(network: Network, client: Client) 
     assert (answer.status, answer.json["code"]) == (400, "DEPRECATED_API_DISABLED")
 
 
+@pytest.mark.parametrize("dialect", Dialect)
+async def test_those_of_all_users_are_told_since_canton_3_5_10(
+    network: Network, client: Client, dialect: Dialect
+) -> None:
+    node = ledger(network, dialect)
+    body = {"beginExclusive": node.participant.end().offset - 10}
+    answer = await client.ask(node, "/v2/commands/command-completions?stream_idle_timeout_ms=0", body)
+    assert answer.status == (404 if dialect in ("0.5", "0.6") else 200)
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
