@@ -1,6 +1,5 @@
 """Runs every collector against a simulated network, and keeps what it asked, was answered, and how it read that."""
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -8,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from exporter.api import Node
+from exporter.budget import Share
 from exporter.collector import Collector
 from exporter.collectors import discover
 from exporter.question import Question
@@ -18,6 +18,8 @@ from exporter.simulator.ledger import LedgerNode
 from exporter.transport import Reply, Transport
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
+from tests.shapes.direct import direct, operations
+from tests.shapes.table import anonymous
 
 TEMPLATES = ["splice-amulet:Splice.Amulet:Amulet"]
 NOBODY = "nobody::1220ff"
@@ -58,12 +60,14 @@ class Reading(NamedTuple):
 class Recording:
     exchanges: list[Exchange] = field(default_factory=list)
     """Those with a node that has no fault."""
+    served: set[tuple[str, str]] = field(default_factory=set)
+    """Each kind of node, and each operation it has."""
     asked: set[Asked] = field(default_factory=set)
     readings: set[Reading] = field(default_factory=set)
 
-
-def anonymous(path: str) -> str:
-    return re.sub(r"\{.*?\}", "{}", path)
+    def answered(self, kind: str) -> set[str]:
+        """Return the operations that gave a good answer."""
+        return {each.operation for each in self.exchanges if each.kind == kind and each.status == 200}
 
 
 def options(network: Network) -> dict[str, list[dict[str, Any]]]:
@@ -73,6 +77,7 @@ def options(network: Network) -> dict[str, list[dict[str, Any]]]:
     parties, senders, svs = [*ledger.participant.parties], [*world.senders], [*world.svs]
     migration = {"migration_id": world.migration.id}
     seen = {"parties": parties[:2], "templates": TEMPLATES}
+    last = world.senders[senders[0]].next_nonce - 1
     known = {"round": world.rewards.newest, "root_hash": world.rewards.root_hash(world.rewards.newest)}
     return {
         "acs": [{}, {**migration, "templates": TEMPLATES, "party_ids": [world.dso_party], "page_size": 100}],
@@ -87,7 +92,10 @@ def options(network: Network) -> dict[str, list[dict[str, Any]]]:
         "scan_status": [{}, migration],
         "sv_reward_weight": [{"parties": svs}, {"parties": svs, "effective_before": "2026-11-01T00:00:00Z"}],
         "traffic": [{"members": [*world.members, "PAR::nobody::1220ff"]}],
-        "transfer_commands": [{"commands": [*({"sender": each} for each in senders), {"sender": NOBODY, "nonce": 7}]}],
+        "transfer_commands": [
+            {"commands": [{"sender": each} for each in senders]},
+            {"commands": [{"sender": senders[0], "nonce": last}, {"sender": NOBODY, "nonce": 7}]},
+        ],
         "update_lookup": [{"hashes": [*world.hashes.transactions, *world.hashes.reassignments, "1220ff"]}],
     }
 
@@ -118,6 +126,7 @@ class Recorder:
             for collector in discover().values():
                 for kind in collector.kinds:
                     await self._try(network, collector, kind)
+            await self._visit(network)
         return self.recording
 
     async def _try(self, network: Network, collector: Collector[Any], kind: Kind) -> None:
@@ -138,12 +147,24 @@ class Recorder:
             await lines(collector, kind=kind, within=60, **ways[-1])
             await node.clear_fault()
 
+    async def _visit(self, network: Network) -> None:
+        """Ask each node what no collector asks it."""
+        self._has_fault = False
+        for kind in Kind:
+            node, transport, self._now = network[kind], self._connect(network[kind].url), ("", kind)
+            served = operations(node)
+            self.recording.served |= {(kind, operation) for operation in served}
+            for operation in sorted(served - self.recording.answered(kind)):
+                await transport.request(direct(node, operation), None, Share.NONE, 5.0)
+            await transport.close()
+
     def _requesting(self, request: Callable[..., Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
         async def requesting(transport: Transport, asked: Question, *more: Any) -> Reply:
             reply = await request(transport, asked, *more)
             media = reply.headers.get("Content-Type", "-").partition(";")[0] if reply.body else "-"
             exchange = Exchange(*self._now, asked, reply.status, media, reply.body)
-            self.recording.asked.add(Asked(*self._now, exchange.operation))
+            if exchange.collector:
+                self.recording.asked.add(Asked(*self._now, exchange.operation))
             if not self._has_fault:
                 self.recording.exchanges.append(exchange)
                 self._paths.setdefault(exchange.operation, asked.path)

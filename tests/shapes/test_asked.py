@@ -14,7 +14,8 @@ from exporter import ledger, rounds, scan
 from exporter.collectors import discover
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
-from tests.shapes.recording import Asked, anonymous
+from tests.shapes.recording import Asked
+from tests.shapes.table import anonymous
 
 
 @pytest.fixture
