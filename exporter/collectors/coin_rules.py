@@ -85,7 +85,6 @@ class Contract(Struct):
     contract_id: Name
     payload: msgspec.Raw
     created_at: Moment
-    package_name: Name | None = None
 
 
 class Update(Struct):
@@ -207,7 +206,7 @@ def read_rules(name: str, contract: Contract, now: float) -> Rules:
     return Rules(
         name,
         contract.contract_id,
-        template_name(contract.template_id, contract.package_name or RULES_PACKAGE[name]),
+        template_name(contract.template_id, RULES_PACKAGE[name]),
         contract.created_at.timestamp(),
         tuple(sorted(configs, key=lambda config: config.since)),
         now,

@@ -64,7 +64,7 @@ class Response(Struct):
 
 
 class Element(Struct):
-    response: Response = msgspec.field(name="completionResponse")
+    response: Response | None = msgspec.field(name="completionResponse", default=None)
 
 
 COMPLETIONS_ROUTE, COMMAND_COMPLETIONS_ROUTE = ROUTES = (
@@ -105,12 +105,13 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         answer = await node.first(*(partial(ask, each, position.offset, query) for each in routes))
         if len(answer) > limit:
             raise Malformed(f"{SOURCE}: {len(answer)} completions, where {limit} were asked for")
-        completions = [each.response.completion.value for each in answer if each.response.completion]
+        responses = [each.response for each in answer if each.response]
+        completions = [each.completion.value for each in responses if each.completion]
         check_order((each.offset for each in completions), position.offset, 2**63, SOURCE)
         of_user = (each for each in completions if options.user is None or each.user in (None, options.user))
         for each in of_user:
             counts[(each.user or options.user or "", str((each.status and each.status.code) or 0))] += 1
-        checkpoints = (each.response.checkpoint.value.offset for each in answer if each.response.checkpoint)
+        checkpoints = (each.checkpoint.value.offset for each in responses if each.checkpoint)
         reached = max((position.offset, *(each.offset for each in completions), *checkpoints))
         if reached == position.offset and limit == len(answer) < position.limit:
             # A stream may begin with the checkpoint of where it begins, and nothing more fitted.

@@ -63,7 +63,7 @@ class Update(Struct):
     """What every kind of update says of itself."""
 
     offset: Int64
-    record_time: Moment = msgspec.field(name="recordTime")
+    record_time: Moment | None = msgspec.field(name="recordTime", default=None)
     cost: NotNegative | None = msgspec.field(name="paidTrafficCost", default=None)
 
 
@@ -137,7 +137,7 @@ class Wrapped(Struct):
 
 
 class Element(Struct):
-    update: Wrapped
+    update: Wrapped | None = None
 
 
 class Totals:
@@ -158,7 +158,8 @@ class Totals:
                 kind, update = found
                 self.counts[(UPDATES, (kind,))] += 1
                 self.counts[(COST, ())] += update.cost or 0
-                self.newest = max(update.record_time.timestamp(), self.newest or 0.0)
+                if update.record_time is not None:
+                    self.newest = max(update.record_time.timestamp(), self.newest or 0.0)
 
 
 POSITION = Note[Position]()
@@ -179,11 +180,11 @@ async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yie
         answer = await node.post("/v2/updates", tuple[Element, ...], body, query=query)
         if len(answer) > position.limit:
             raise Malformed(f"{SOURCE}: {len(answer)} updates, where {position.limit} were asked for")
-        elements = [element.update for element in answer]
+        elements = [element.update for element in answer if element.update]
         offsets = [found[1].offset for element in elements if (found := element.kind_and_update)]
         check_order(offsets, position.offset, upto, SOURCE)
         totals.take(elements)
-        if len(elements) < position.limit:
+        if len(answer) < position.limit:
             return upto
         checkpoints = (element.checkpoint.value.offset for element in elements[-1:] if element.checkpoint)
         reached = min(upto, max((*offsets, *checkpoints), default=position.offset))

@@ -247,11 +247,6 @@ async def test_fields_of_the_same_path_and_packages_of_the_same_name_are_one_ser
     ]
 
 
-async def test_a_template_has_its_packages_name_where_that_is_told(node: TestNode, lines: Lines) -> None:
-    tell(node, contract(CONFIG, package_name="another-amulet"))
-    assert 'template="another-amulet:Splice.AmuletRules:AmuletRules"' in (await lines(coin_rules))[0]
-
-
 async def test_a_change_at_the_end_of_time_is_told_as_the_node_writes_it(node: TestNode, lines: Lines) -> None:
     tell(node, contract(CONFIG))
     await lines(coin_rules)

@@ -115,6 +115,16 @@ async def test_a_checkpoint_where_it_begins_does_not_hold_it_up(node: TestNode, 
     assert await lines(ledger_completions) == ['canton_ledger_completions_total{code="0",user="app"} 1.0']
 
 
+@pytest.mark.parametrize("empty", [{}, {"completionResponse": None}])
+async def test_an_element_without_a_response_is_passed_over(node: TestNode, lines: Lines, empty: Any) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    node.lenient = True
+    tell(node, 100, answers=[empty])
+    tell(node, 100, limit=2, answers=[empty, {"completionResponse": completion(120)}])
+    assert 'canton_ledger_completions_total{code="0",user="app"} 1.0' in await lines(ledger_completions, **PARTIES)
+
+
 async def test_where_nothing_comes_it_asks_again_from_there(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     at(node, 110)

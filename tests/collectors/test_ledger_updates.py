@@ -161,6 +161,26 @@ async def test_updates_of_kinds_nobody_knows_do_not_stop_it_in_silence(node: Tes
     assert line == "malformed: POST /v2/updates: a full answer without any known kind of update behind 100"
 
 
+@pytest.mark.parametrize("empty", [{}, {"update": None}])
+async def test_an_element_without_an_update_is_passed_over(node: TestNode, lines: Lines, empty: Any) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    tell(node, 100, 120, empty, transaction(110))
+    shown = await lines(ledger_updates)
+    assert 'canton_ledger_updates_total{kind="transaction"} 1.0' in shown
+    assert "canton_ledger_updates_offset 120.0" in shown
+
+
+async def test_an_update_without_its_record_time_counts_too(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    later = {"update": {"TopologyTransaction": {"value": {"offset": 111, "recordTime": None}}}}
+    tell(node, 100, 120, transaction(110), later)
+    shown = await lines(ledger_updates)
+    assert 'canton_ledger_updates_total{kind="topology_transaction"} 1.0' in shown
+    assert "canton_ledger_updates_timestamp_seconds 1.7952372e+09" in shown
+
+
 async def test_more_updates_than_were_asked_for_are_malformed(node: TestNode, lines: Lines) -> None:
     await begun(node, lines)
     at(node, 400)
