@@ -60,6 +60,8 @@ class Reading(NamedTuple):
 class Recording:
     exchanges: list[Exchange] = field(default_factory=list)
     """Those with a node that has no fault."""
+    questions: list[Exchange] = field(default_factory=list)
+    """Those of collectors, whatever was answered."""
     served: set[tuple[str, str]] = field(default_factory=set)
     """Each kind of node, and each operation it has."""
     asked: set[Asked] = field(default_factory=set)
@@ -116,12 +118,16 @@ class Recorder:
         # A stream that is idle would be waited for, in real time.
         for collector in ("ledger_completions", "ledger_offsets"):
             monkeypatch.setattr(f"exporter.collectors.{collector}.IDLE_SECONDS", 0.0)
+        # Whatever has pages is to have two of them.
+        monkeypatch.setattr("exporter.simulator.parties.MOST_PARTIES", 20)
+        monkeypatch.setattr("exporter.simulator.packages.MOST_VETTINGS", 1)
         monkeypatch.setattr(Transport, "request", self._requesting(Transport.request))
         for name in ("get", "post", "find", "pages", "listed"):
             monkeypatch.setattr(Node, name, self._reading(name, getattr(Node, name)))
 
     async def run(self, dialect: Dialect) -> Recording:
-        specs = [NodeSpec(kind, SimulatedKind(kind), dialect, list_limit=1000, active_contracts=200) for kind in Kind]
+        sizes: dict[str, Any] = {"list_limit": 1000, "active_contracts": 200, "left_synchronizer": True}
+        specs = [NodeSpec(kind, SimulatedKind(kind), dialect, **sizes) for kind in Kind]
         async with Network(specs, clock=self._clock.now, contracts=300) as network:
             for collector in discover().values():
                 for kind in collector.kinds:
@@ -164,6 +170,7 @@ class Recorder:
             media = reply.headers.get("Content-Type", "-").partition(";")[0] if reply.body else "-"
             exchange = Exchange(*self._now, asked, reply.status, media, reply.body)
             if exchange.collector:
+                self.recording.questions.append(exchange)
                 self.recording.asked.add(Asked(*self._now, exchange.operation))
             if not self._has_fault:
                 self.recording.exchanges.append(exchange)

@@ -17,6 +17,8 @@ from tests.shapes.conftest import Record
 from tests.shapes.recording import Asked
 from tests.shapes.table import anonymous
 
+pytestmark = pytest.mark.timeout(60)  # whoever comes first records all dialects
+
 
 @pytest.fixture
 async def asked(record: Record) -> set[Asked]:
