@@ -127,7 +127,7 @@ def test_no_label_can_tell_the_terminal_what_to_do() -> None:
 
 
 async def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path, node: TestNode) -> None:
-    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, url: '{node.url}'}}}}")
+    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, role: own, url: '{node.url}'}}}}")
     command = f"{sys.executable} -m exporter probe a --collector health | true"
     process = await asyncio.create_subprocess_shell(
         command, cwd=tmp_path, env={"PYTHONPATH": str(Path(__file__).parent.parent)}, stderr=asyncio.subprocess.PIPE
@@ -162,7 +162,7 @@ def test_progress_is_shown_now_and_then(
 async def silent(tmp_path: Path) -> AsyncIterator[tuple[TestNode, asyncio.subprocess.Process]]:
     """A node that never answers, and a probe of it."""
     node = await TestNode(silent=True).start()
-    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, url: '{node.url}'}}}}")
+    (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, role: own, url: '{node.url}'}}}}")
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "exporter", "probe", "--config.file=exporter.yaml", "a"),
         cwd=tmp_path,
