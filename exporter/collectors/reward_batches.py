@@ -60,8 +60,19 @@ class Options(Strict):
 
 
 class Root(Struct):
-    status: str
+    """A round's root, with its status; releases before 0.6.5 may give no status, and 404 where there is no root yet."""
+
+    status: str | None = None
     root_hash: BatchHash | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an answer that has neither: read as "none yet" it would hide that the API is another."""
+        if self.status is None and self.root_hash is None:
+            raise ValueError("neither a status nor a root_hash")
+
+    @property
+    def is_ok(self) -> bool:
+        return self.status in (None, "Ok")
 
 
 class Allowance(Struct):
@@ -152,8 +163,8 @@ async def newest_tree(node: Node, options: Options, prefix: str, walked: Walked 
     last = int(newest.round.number)
     seen = walked.round if walked and walked.round <= last else -1  # one above the newest is of a network before
     for number in range(last, max(last - MOST_ROUNDS, seen), -1):
-        root = await node.get(f"{prefix}/{{round}}/root-hash", Root, round=str(number))
-        if root.status == "Ok" and root.root_hash:
+        root = await node.find(f"{prefix}/{{round}}/root-hash", Root, round=str(number))
+        if root and root.root_hash and root.is_ok:
             return Walked(number, root.root_hash, prefix)
     return walked if seen >= 0 else None
 

@@ -110,6 +110,11 @@ class Dialect(StrEnum):
         return f"/v0{'' if self is Dialect.V0_6 else '/internal'}/reward-accounting-process/rounds"
 
     @property
+    def tells_reward_status(self) -> bool:
+        """What is known of a round's rewards comes with a status; where not, there is 404 for what is not known."""
+        return self is not Dialect.V0_6
+
+    @property
     def tells_bootstrapping(self) -> bool:
         return self is not Dialect.V0_9
 

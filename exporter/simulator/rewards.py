@@ -78,12 +78,15 @@ class Rewards:
             return "CannotProvide"
         return "Ok" if number <= self.newest else "Undetermined"
 
+    def knows(self, number: int) -> bool:
+        return self.status(number) == "Ok"
+
     def root_hash(self, number: int) -> str:
         return self._tree(number).root
 
     def batch(self, number: int, name: str) -> Batch | None:
         """A batch of a round that is accounted for, as all scans show it."""
-        if self.status(number) != "Ok" or (number, name) in self._lost:
+        if not self.knows(number) or (number, name) in self._lost:
             return None
         tree = self._tree(number)
         batch = tree.batches.get(name)

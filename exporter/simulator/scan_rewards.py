@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from aiohttp import web
 
@@ -11,6 +12,8 @@ from exporter.simulator.splice import SpliceNode, public
 from exporter.simulator.splice_request import bad_request, not_found, read_body, read_field, read_time, require
 
 PARTY = re.compile(r"[^:\s]+::1220[0-9a-f]*")
+# What the totals of a round had in them before there were statuses.
+EARLIER_TOTALS = ("round_number", "total_app_activity_weight", "active_parties_count", "activity_records_count")
 ROUND = r"{round_number:-?\d{1,18}}"
 
 
@@ -49,14 +52,23 @@ class RewardOperations(SpliceNode):
 
     async def root_hash(self, request: web.Request) -> web.Response:
         number, rewards = round_number(request), self.world.rewards
-        status = rewards.status(number)
-        known = {"round_number": number, "root_hash": rewards.root_hash(number)} if status == "Ok" else {}
-        return self.json({"status": status} | known)
+        known = {"round_number": number, "root_hash": rewards.root_hash(number)} if rewards.knows(number) else None
+        return self._known(number, known, "root hash")
 
     async def activity_totals(self, request: web.Request) -> web.Response:
         number, rewards = round_number(request), self.world.rewards
-        status = rewards.status(number)
-        return self.json({"status": status} | (rewards.activity(number) if status == "Ok" else {}))
+        known = rewards.activity(number) if rewards.knows(number) else None
+        if known is not None and not self.dialect.tells_reward_status:
+            known = {field: known[field] for field in EARLIER_TOTALS}
+        return self._known(number, known, "activity totals")
+
+    def _known(self, number: int, known: dict[str, Any] | None, what: str) -> web.Response:
+        """What is known of a round, with its status; a release without statuses has 404 for what is not known."""
+        if self.dialect.tells_reward_status:
+            return self.json({"status": self.world.rewards.status(number)} | (known or {}))
+        if known is None:
+            raise not_found(f"No {what} found for round {number}")
+        return self.json(known)
 
 
 def round_number(request: web.Request) -> int:

@@ -149,6 +149,37 @@ async def test_a_root_counts_only_where_it_is_there_and_ok(node: TestNode, lines
     assert (await lines(reward_batches))[0] == "canton_reward_round 9.0"
 
 
+@pytest.mark.parametrize("path", [OLDER, ROUNDS])
+async def test_a_root_without_a_status_is_one_and_a_round_that_is_not_found_has_none_yet(
+    node: TestNode, lines: Lines, path: str
+) -> None:
+    if path == OLDER:
+        node.get(f"{ROUNDS}/11/root-hash", status=404, answers=NO_ROUTE)
+    tell_newest(node, 11)
+    for number in (11, 10):
+        node.get(f"{path}/{number}/root-hash", status=404, answers={"error": f"No root hash for round {number}"})
+    node.get(f"{path}/9/root-hash", answers={"round_number": 9, "root_hash": "aa"})
+    tell_tree(node, 9, path, aa=leaf((APP, "1")))
+    assert await lines(reward_batches) == shown(9, 0, 1, 1, "1.0")
+
+
+async def test_a_scan_where_no_round_is_found_has_no_tree_yet(node: TestNode, lines: Lines) -> None:
+    tell_newest(node, 1)
+    for number in (1, 0):
+        node.get(f"{ROUNDS}/{number}/root-hash", status=404, answers={"error": "No root hash"})
+    assert await lines(reward_batches) == []
+    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
+
+
+async def test_an_answer_with_neither_status_nor_root_is_malformed(node: TestNode, lines: Lines) -> None:
+    tell_newest(node, 9)
+    node.get(f"{ROUNDS}/9/root-hash", answers={"round_number": 9, "root_hash": None})
+    [line] = await lines(reward_batches)
+    assert line == (
+        f"malformed: GET {ROUNDS}/{{round}}/root-hash: not the documented answer: neither a status nor a root_hash"
+    )
+
+
 async def test_a_round_is_walked_once(node: TestNode, lines: Lines) -> None:
     answer_well(node)
     first = await lines(reward_batches, providers=[APP])

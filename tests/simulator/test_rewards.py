@@ -121,6 +121,23 @@ async def test_a_round_is_determined_after_the_next_one_has_closed(
     assert (await ask(client, network, f"{newest + 1}/batches/{root}")).status == 200
 
 
+async def test_a_release_without_statuses_finds_a_round_or_does_not(network: Network, client: Client) -> None:
+    rewards = network.world.rewards
+    answer = await ask(client, network, f"{ROUND}/root-hash", "0.6")
+    assert answer.json == {"round_number": ROUND, "root_hash": rewards.root_hash(ROUND)}
+    answer = await ask(client, network, f"{ROUND}/activity-totals", "0.6")
+    assert list(answer.json) == [
+        "round_number",
+        "total_app_activity_weight",
+        "active_parties_count",
+        "activity_records_count",
+    ]
+    for number in (rewards.newest + 1, rewards.earliest - 1):
+        for path in ("root-hash", "activity-totals"):
+            answer = await ask(client, network, f"{number}/{path}", "0.6")
+            assert (answer.status, list(answer.json)) == (404, ["error"])
+
+
 async def test_of_rounds_before_the_earliest_nothing_can_be_provided(network: Network, client: Client) -> None:
     earliest = (await ask(client, network, "earliest-available")).json
     assert earliest == {"earliest_round": 89_500}
