@@ -74,6 +74,9 @@ async def test_every_update_and_event_is_counted_once(
         events = {f'kind="{KINDS[kind]}",template="{name}"': count for (kind, name), count in truth.events.items()}
         assert values(shown, "events_total") == events
         assert values(shown, "traffic_cost_total") == {"": truth.traffic_cost}
+        topology = values(shown, "topology_events_total")
+        assert topology.pop('kind="other"') == 0
+        assert sum(topology.values()) == truth.updates["TopologyTransaction"]
 
 
 async def test_a_ledger_that_was_pruned_or_rebuilt_is_followed_on(

@@ -29,6 +29,12 @@ EVENTS = Metric(
     ("kind", "template"),
     source=SOURCE,
 )
+TOPOLOGY_EVENTS = Metric(
+    "canton_ledger_topology_events_total",
+    "Changes seen of what participants may do for parties, by kind; one of a kind nobody knows yet is other.",
+    ("kind",),
+    source=SOURCE,
+)
 COST = Metric("canton_ledger_traffic_cost_total", "The traffic this participant paid for updates seen.", source=SOURCE)
 GAPS = Metric(
     "canton_ledger_updates_gaps_total",
@@ -40,6 +46,7 @@ OFFSET = Metric("canton_ledger_updates_offset", "Up to where the stream was read
 TIMESTAMP = Metric("canton_ledger_updates_timestamp_seconds", "The newest update's record time.", source=SOURCE)
 
 KINDS = ("transaction", "reassignment", "topology_transaction")
+TOPOLOGY_KINDS = tuple(f"participant_authorization_{what}" for what in ("added", "changed", "onboarding", "revoked"))
 MOST_TEMPLATES = 10_000
 
 
@@ -94,6 +101,32 @@ class Reassignment(Update):
     events: tuple[ReassignmentEvent, ...] | None = None
 
 
+class Authorization(Struct):
+    """Nothing of what it says is read: whose it is would be a label without bounds."""
+
+
+class Change(Struct):
+    """One of the kinds, or one that is not known here."""
+
+    added: Authorization | None = msgspec.field(name="ParticipantAuthorizationAdded", default=None)
+    changed: Authorization | None = msgspec.field(name="ParticipantAuthorizationChanged", default=None)
+    onboarding: Authorization | None = msgspec.field(name="ParticipantAuthorizationOnboarding", default=None)
+    revoked: Authorization | None = msgspec.field(name="ParticipantAuthorizationRevoked", default=None)
+
+    @property
+    def kind(self) -> str:
+        each = zip(TOPOLOGY_KINDS, (self.added, self.changed, self.onboarding, self.revoked), strict=True)
+        return next((kind for kind, change in each if change is not None), "other")
+
+
+class TopologyEvent(Struct):
+    event: Change | None = None
+
+
+class TopologyTransaction(Update):
+    events: tuple[TopologyEvent, ...] | None = None
+
+
 class TransactionValue(Struct):
     value: Transaction
 
@@ -103,7 +136,7 @@ class ReassignmentValue(Struct):
 
 
 class TopologyValue(Struct):
-    value: Update
+    value: TopologyTransaction
 
 
 class Wrapped(Struct):
@@ -135,6 +168,10 @@ class Wrapped(Struct):
             if moved.unassigned:
                 yield "unassigned", moved.unassigned.value
 
+    def topology_kinds(self) -> Iterator[str]:
+        for changed in self.topology.value.events or () if self.topology else ():
+            yield changed.event.kind if changed.event else "other"
+
 
 class Element(Struct):
     update: Wrapped | None = None
@@ -146,6 +183,7 @@ class Totals:
     def __init__(self, previous: Yielded) -> None:
         self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter({(COST, ()): 0})
         self.counts.update({(UPDATES, (kind,)): 0 for kind in KINDS})
+        self.counts.update({(TOPOLOGY_EVENTS, (kind,)): 0 for kind in (*TOPOLOGY_KINDS, "other")})
         self.counts.update({(GAPS, (reason,)): 0 for reason in ("pruned", "reset")})
         self.counts.update({item[:2]: int(item.value) for item in previous.samples if item.metric.type == "counter"})
         self.newest = max((sample.value for sample in previous.of(TIMESTAMP)), default=None)
@@ -154,6 +192,7 @@ class Totals:
         for element in elements:
             for kind, event in element.events():
                 self.counts[(EVENTS, (kind, event.template))] += 1
+            self.counts.update((TOPOLOGY_EVENTS, (kind,)) for kind in element.topology_kinds())
             if found := element.kind_and_update:
                 kind, update = found
                 self.counts[(UPDATES, (kind,))] += 1

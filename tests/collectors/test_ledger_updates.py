@@ -58,8 +58,8 @@ def reassignment(offset: int) -> Any:
     return {"update": {"Reassignment": {"value": value}}}
 
 
-def topology(offset: int) -> Any:
-    value = {"offset": offset, "recordTime": "2026-11-21T05:00:00Z", "events": [{"event": {"Empty": {}}}]}
+def topology(offset: int, *events: Any) -> Any:
+    value = {"offset": offset, "recordTime": "2026-11-21T05:00:00Z", "events": events}
     return {"update": {"TopologyTransaction": {"value": value}}}
 
 
@@ -90,6 +90,11 @@ async def test_begins_at_the_ledgers_end(node: TestNode, lines: Lines) -> None:
         'canton_ledger_updates_total{kind="transaction"} 0.0',
         'canton_ledger_updates_total{kind="reassignment"} 0.0',
         'canton_ledger_updates_total{kind="topology_transaction"} 0.0',
+        'canton_ledger_topology_events_total{kind="participant_authorization_added"} 0.0',
+        'canton_ledger_topology_events_total{kind="participant_authorization_changed"} 0.0',
+        'canton_ledger_topology_events_total{kind="participant_authorization_onboarding"} 0.0',
+        'canton_ledger_topology_events_total{kind="participant_authorization_revoked"} 0.0',
+        'canton_ledger_topology_events_total{kind="other"} 0.0',
         'canton_ledger_updates_gaps_total{reason="pruned"} 0.0',
         'canton_ledger_updates_gaps_total{reason="reset"} 0.0',
     ]
@@ -100,13 +105,14 @@ async def test_counts_what_happened_since(node: TestNode, lines: Lines) -> None:
     at(node, 120)
     created = transaction(103, event("CreatedEvent"), event("ArchivedEvent", "Offer"), cost=500, second=3)
     exercised = transaction(109, event("ExercisedEvent"), cost=7, second=2)
-    tell(node, 100, 120, created, checkpoint(105), exercised, reassignment(112), topology(120))
+    tell(node, 100, 120, created, checkpoint(105), exercised, reassignment(112), topology(120, {}))
     assert counted(await lines(ledger_updates)) == {
         "updates_offset": 120,
         "updates_timestamp_seconds": 1795237203,
         'updates_total{kind="transaction"}': 2,
         'updates_total{kind="reassignment"}': 1,
         'updates_total{kind="topology_transaction"}': 1,
+        'topology_events_total{kind="other"}': 1,
         "traffic_cost_total": 507,
         'events_total{kind="created",template="demo-pkg:Main:Asset"}': 1,
         'events_total{kind="archived",template="demo-pkg:Main:Offer"}': 1,
@@ -114,6 +120,40 @@ async def test_counts_what_happened_since(node: TestNode, lines: Lines) -> None:
         'events_total{kind="assigned",template="demo-pkg:Main:Asset"}': 1,
         'events_total{kind="unassigned",template="demo-pkg:Main:Offer"}': 1,
     }
+
+
+def authorization(kind: str) -> Any:
+    value = {"partyId": "alice::12", "participantId": "p::12", "participantPermission": "SUBMISSION"}
+    return {"event": {f"ParticipantAuthorization{kind}": {"value": value}}}
+
+
+async def test_counts_topology_events_by_kind_and_what_nobody_knows_as_other(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    known = [authorization(kind) for kind in ("Added", "Changed", "Onboarding", "Revoked", "Added")]
+    unknown = [authorization("Blessed"), {"event": {"Empty": {}}}, {"event": {}}, {"event": None}, {}]
+    tell(node, 100, 120, topology(101, *known), topology(102, *unknown), topology(103))
+    shown = counted(await lines(ledger_updates))
+    assert {name: count for name, count in shown.items() if name.startswith("topology_events_total")} == {
+        'topology_events_total{kind="participant_authorization_added"}': 2,
+        'topology_events_total{kind="participant_authorization_changed"}': 1,
+        'topology_events_total{kind="participant_authorization_onboarding"}': 1,
+        'topology_events_total{kind="participant_authorization_revoked"}': 1,
+        'topology_events_total{kind="other"}': 5,
+    }
+    at(node, 130)
+    tell(node, 120, 130, topology(125, authorization("Revoked")))
+    shown = counted(await lines(ledger_updates))
+    assert shown['topology_events_total{kind="participant_authorization_revoked"}'] == 2
+
+
+@pytest.mark.parametrize("event", [{"event": "Added"}, {"event": {"ParticipantAuthorizationAdded": "x"}}, "x", None])
+async def test_a_topology_event_that_makes_no_sense_is_malformed(node: TestNode, lines: Lines, event: Any) -> None:
+    await begun(node, lines)
+    at(node, 120)
+    tell(node, 100, 120, topology(101, event))
+    [line] = await lines(ledger_updates)
+    assert line.startswith("malformed: POST /v2/updates: not the documented answer: ")
 
 
 async def test_counts_on_from_run_to_run_and_asks_nothing_where_nothing_happened(node: TestNode, lines: Lines) -> None:
@@ -292,9 +332,9 @@ async def test_sees_what_it_was_asked_for(node: TestNode, lines: Lines) -> None:
 async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
     node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.collectors.ledger_updates.MOST_TEMPLATES", 10)
+    monkeypatch.setattr("exporter.collectors.ledger_updates.MOST_TEMPLATES", 20)
     await begun(node, lines)
     at(node, 101)
-    tell(node, 100, 101, transaction(101, *(event("CreatedEvent", f"E{number}") for number in range(10))))
+    tell(node, 100, 101, transaction(101, *(event("CreatedEvent", f"E{number}") for number in range(20))))
     [line] = await lines(ledger_updates)
-    assert line == "too_large: POST /v2/updates: more than 10 templates; name the ones to count"
+    assert line == "too_large: POST /v2/updates: more than 20 templates; name the ones to count"
