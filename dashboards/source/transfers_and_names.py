@@ -2,7 +2,7 @@
 
 from dashboards.source.looks import COUNT, DATE, SECONDS, WORTH_A_LOOK, YES, falls, rises
 from dashboards.source.panels import Column, Made, graph, grid, number, timeline
-from dashboards.source.queries import age, left, moment, more, most
+from dashboards.source.queries import age, left, moment, more, most, top
 from dashboards.source.screen import Screen, Section
 
 STUCK = rises("s", warning="transferStuckWarning", critical="transferStuckCritical")
@@ -81,10 +81,19 @@ def failures() -> list[Made]:
             "started are not counted.",
             more("canton_transfer_commands_failed_total"),
             WORTH_A_LOOK,
-            width=24,
             height=6,
             bars=True,
-        )
+        ),
+        graph(
+            "Why transfers failed",
+            "The same transfers by the reason that the network gave, such as a lack of funds or a receiver that takes "
+            "no transfers without being asked (no preapproval). Normal is none. Other is a reason the exporter does "
+            "not know: its log has the words. The twenty most frequent are shown.",
+            top(more("canton_transfer_commands_failed_reason_total")),
+            WORTH_A_LOOK,
+            height=6,
+            bars=True,
+        ),
     ]
 
 

@@ -8,17 +8,18 @@ that sends more than five commands between two runs may have one fail unseen.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Annotated, Self
+from itertools import product
+from typing import Annotated, NamedTuple, Self
 
 import msgspec
 from pydantic import Field, model_validator
 
-from exporter.answers import Moment, Struct, Whole
+from exporter.answers import Moment, Struct, Whole, one_line
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.metric import Metric
+from exporter.metric import Metric, Sample
 from exporter.scan import Name, prefix
 from exporter.settings import Kind, PartyId, Strict
 
@@ -41,9 +42,29 @@ FAILED = Metric(
     ("sender", "failure_kind"),
     source=SOURCE,
 )
+FAILED_REASON = Metric(
+    "canton_transfer_commands_failed_reason_total",
+    "Commands newly seen to have failed, by the reason the node gives; one that is not known here is other.",
+    ("sender", "reason"),
+    source=SOURCE,
+)
 
 FAILURE_KINDS = ("failed", "expired", "withdrawn")
 STATUSES = ("created", "sent", *FAILURE_KINDS, "unknown")
+REASONS = {
+    "ITR_InsufficientFunds": "insufficient_funds",
+    "ITR_UnknownSynchronizer": "unknown_synchronizer",
+    "ITR_InsufficientTopupAmount": "insufficient_topup_amount",
+    "No TransferPreapproval": "no_transfer_preapproval",
+    "smaller than current counter": "nonce_used",
+    "maximum number of inputs": "too_many_inputs",
+    "maximum number of outputs": "too_many_outputs",
+}
+"""What is in the text of a failure where the network's contracts give one of their own reasons, and our word for it."""
+REASON_WORDS = (*REASONS.values(), "expired", "withdrawn", "other")
+LONGEST_REASON = 1_000
+MOST_NEWS = 5
+"""How many failures of one run are logged each by itself."""
 AROUND = 5
 """How far below and above a sender's next nonce to look: commands under way lie at or above it."""
 REMEMBERED_SECONDS = 25 * 3600.0
@@ -79,6 +100,7 @@ class Contract(Struct):
 class Status(Struct):
     status: str | None = None
     failure_kind: str | None = None
+    reason: str | None = None
 
 
 class Command(Struct):
@@ -90,6 +112,15 @@ class Commands(Struct):
     by_contract_id: Annotated[dict[Name, Command], msgspec.Meta(max_length=MOST_COMMANDS)] = msgspec.field(
         name="transfer_commands_by_contract_id"
     )
+
+
+class Failure(NamedTuple):
+    sender: str
+    nonce: int
+    kind: str
+    reason: str
+    text: str
+    """What the node says of it, in one line."""
 
 
 class Payload(Struct):
@@ -115,28 +146,30 @@ FAILURES = Note[dict[str, float]]()
 @collector(Kind.VALIDATOR, Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
 async def transfer_commands(node: Node, options: Options, previous: Yielded) -> Yields:
     known = previous.note(FAILURES)
-    failures: dict[str, tuple[str, str]] = {}
+    failures: dict[str, Failure] = {}
     for followed in options.commands:
         sender, nonce = followed.sender, followed.nonce
         nonces = await around_next(node, sender) if nonce is None else [nonce]
         answers = await node.of_each(nonces, partial(ask, node, sender))
-        commands = {id_: command for answer in answers.values() for id_, command in answer.items()}
-        counts = Counter(map(status_of, commands.values()))
-        oldest = oldest_of(commands.values())
+        commands = [command for answer in answers.values() for command in answer.values()]
+        counts = Counter(map(status_of, commands))
+        oldest = oldest_of(commands)
         for status in STATUSES:
             labels = {"sender": sender, "nonce": "" if nonce is None else str(nonce), "status": status}
             yield COMMANDS.sample(counts[status], **labels)
             if status in oldest:
                 yield OLDEST.sample(oldest[status], **labels)
-        failures |= {id_: (sender, kind) for id_, command in commands.items() if (kind := failure_of(command))}
+        for each, answer in answers.items():
+            failures |= {id_: found for id_, command in answer.items() if (found := failure_of(sender, each, command))}
 
-    before = {(sample.labels[0], sample.labels[1]): sample.value for sample in previous.of(FAILED)}
-    totals = dict.fromkeys(((each.sender, kind) for each in options.commands for kind in FAILURE_KINDS), 0.0) | before
-    for id_, failure in failures.items():
-        if known is not None and id_ not in known:
-            totals[failure] = totals.get(failure, 0) + 1
-    for (sender, kind), total in totals.items():
-        yield FAILED.sample(total, sender=sender, failure_kind=kind)
+    newly = [failure for id_, failure in failures.items() if known is not None and id_ not in known]
+    senders = [followed.sender for followed in options.commands]
+    for sample in count_on(FAILED, previous, product(senders, FAILURE_KINDS), ((f.sender, f.kind) for f in newly)):
+        yield sample
+    by_reason = ((failure.sender, failure.reason) for failure in newly)
+    for sample in count_on(FAILED_REASON, previous, product(senders, REASON_WORDS), by_reason):
+        yield sample
+    node.news += tell(newly)
     yield FAILURES.of(remember(known or {}, failures, node.now()))
 
 
@@ -158,15 +191,43 @@ async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
 
 def status_of(command: Command) -> str:
     status = command.status.status if command.status else None
-    return failure_of(command) or (status if status in ("created", "sent") else "unknown")
+    return kind_of(command) or (status if status in ("created", "sent") else "unknown")
 
 
-def failure_of(command: Command) -> str | None:
+def kind_of(command: Command) -> str | None:
     """Return how a command failed, None if it did not."""
     if command.status is None or command.status.status != "failed":
         return None
     kind = command.status.failure_kind or "failed"
     return kind if kind in FAILURE_KINDS else "unknown"
+
+
+def failure_of(sender: str, nonce: int, command: Command) -> Failure | None:
+    kind = kind_of(command)
+    if kind is None or command.status is None:
+        return None
+    text = (command.status.reason or "")[:LONGEST_REASON]
+    known = next((word for found, word in REASONS.items() if found in text), "other")
+    return Failure(sender, nonce, kind, kind if kind in REASON_WORDS else known, one_line(text))
+
+
+def count_on(
+    metric: Metric, previous: Yielded, begin: Iterable[tuple[str, str]], newly: Iterable[tuple[str, str]]
+) -> Iterator[Sample]:
+    """Give a counter by sender and one more label, on from the last run; what it may count begins at 0."""
+    totals = Counter(dict.fromkeys(begin, 0))
+    totals.update({(sample.labels[0], sample.labels[1]): int(sample.value) for sample in previous.of(metric)})
+    totals.update(newly)
+    for labels, total in totals.items():
+        yield metric.sample(total, **dict(zip(metric.labels, labels, strict=True)))
+
+
+def tell(newly: Collection[Failure]) -> Iterator[str]:
+    """Give a line for each of the first failures, and one that says how many more there are."""
+    for failure in list(newly)[:MOST_NEWS]:
+        yield f"command {failure.nonce} of {failure.sender} has failed ({failure.kind}): {failure.text or 'no reason'}"
+    if len(newly) > MOST_NEWS:
+        yield f"{len(newly) - MOST_NEWS} more commands have failed"
 
 
 def oldest_of(commands: Iterable[Command]) -> dict[str, float]:

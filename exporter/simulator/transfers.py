@@ -26,7 +26,7 @@ CATCHING_UP_SECONDS = 5.0
 # One command in so many fails, each time in the next of these ways; and one in so many is there twice.
 FAILING = 10
 FAILURES = {
-    "failed": "ITR_InsufficientFunds: the sender's holdings do not cover the amount",
+    "failed": "ITR_InsufficientFunds(12.5000000000)",
     "expired": "expired before completion",
     "withdrawn": "withdrawn by the sender",
 }
@@ -106,7 +106,8 @@ class Sender:
         if not self._has_ended(nonce, self._facts.now()):
             return {"status": "created"}
         if copy:
-            return {"status": "failed", "failure_kind": "failed", "reason": f"the nonce {nonce} is used already"}
+            reason = f"ITR_Other(the nonce {nonce} is smaller than current counter {nonce + 1})"
+            return {"status": "failed", "failure_kind": "failed", "reason": reason}
         if failure is None:
             return {"status": "sent"}
         return {"status": "failed", "failure_kind": failure, "reason": FAILURES[failure]}

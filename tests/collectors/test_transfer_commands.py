@@ -15,11 +15,28 @@ STATUS = "/v0/transfer-command/status"
 QUOTED = "alice%3A%3A12"
 COUNTER = f"/v0/transfer-command-counter/{QUOTED}"
 NONE = {"error": "No transfer commands found"}
+WORDS = (
+    "insufficient_funds",
+    "unknown_synchronizer",
+    "insufficient_topup_amount",
+    "no_transfer_preapproval",
+    "nonce_used",
+    "too_many_inputs",
+    "too_many_outputs",
+    "expired",
+    "withdrawn",
+    "other",
+)
 
 
-def command(status: str | None, kind: str | None = None, created_at: str | None = "2026-11-21T01:00:00Z") -> Any:
+def command(
+    status: str | None,
+    kind: str | None = None,
+    created_at: str | None = "2026-11-21T01:00:00Z",
+    reason: str | None = "why",
+) -> Any:
     contract = {"contract_id": "00tc", "payload": {"nonce": "7"}, "created_at": created_at}
-    return {"contract": contract, "status": {"status": status, "failure_kind": kind, "reason": "why"}}
+    return {"contract": contract, "status": {"status": status, "failure_kind": kind, "reason": reason}}
 
 
 def tell(node: TestNode, nonce: int = 7, path: str = STATUS, **commands: Any) -> None:
@@ -42,6 +59,13 @@ def failures(lines: list[str]) -> dict[str, float]:
     return {line.partition('failure_kind="')[2].partition('"')[0]: float(line.split()[-1]) for line in chosen}
 
 
+def reasons(lines: list[str]) -> dict[str, float]:
+    """Return the value of each reason, those of 0 left out."""
+    chosen = [line for line in lines if line.startswith("canton_transfer_commands_failed_reason_total{")]
+    values = {line.partition('reason="')[2].partition('"')[0]: float(line.split()[-1]) for line in chosen}
+    return {reason: value for reason, value in values.items() if value}
+
+
 def answer_well(node: TestNode) -> None:
     tell(node, a=command("created"), b=command("failed", "expired"))
 
@@ -60,6 +84,10 @@ async def test_says_how_many_commands_are_in_each_status(node: TestNode, lines: 
         'canton_transfer_commands_failed_total{failure_kind="failed",sender="alice::12"} 0.0',
         'canton_transfer_commands_failed_total{failure_kind="expired",sender="alice::12"} 0.0',
         'canton_transfer_commands_failed_total{failure_kind="withdrawn",sender="alice::12"} 0.0',
+        *(
+            f'canton_transfer_commands_failed_reason_total{{reason="{reason}",sender="alice::12"}} 0.0'
+            for reason in WORDS
+        ),
     ]
 
 
@@ -132,7 +160,7 @@ async def test_a_sender_is_followed_by_its_counter_and_its_nonces_make_no_new_se
         tell(node, nonce, **({f"id{nonce}": command("created" if nonce > 8 else "sent")} if nonce != 8 else {}))
     shown = await lines(transfer_commands, **FOLLOWED)
     assert counted(shown) == {"sent": 5, "created": 5}
-    assert {line for line in shown if "nonce" in line and 'nonce=""' not in line} == set()
+    assert {line for line in shown if "nonce=" in line and 'nonce=""' not in line} == set()
 
 
 @pytest.mark.parametrize("next_nonce", [0, "2", None])
@@ -165,6 +193,54 @@ async def test_only_what_newly_failed_is_counted(node: TestNode, lines: Lines, c
     assert await run() == {"failed": 0, "expired": 1, "withdrawn": 0, "unknown": 1}
     tell(node, old=command("failed"), a=command("failed", "expired"), c=command("failed", "expired"))
     assert await run() == {"failed": 0, "expired": 2, "withdrawn": 0, "unknown": 1}, "a and old were known"
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "reason"),
+    [
+        ("failed", "ITR_InsufficientFunds(12.5000000000)", "insufficient_funds"),
+        ("failed", "some.package.ITR_UnknownSynchronizer(app::12)", "unknown_synchronizer"),
+        ("failed", "ITR_InsufficientTopupAmount(1, 200000)", "insufficient_topup_amount"),
+        ("failed", "ITR_Other(No TransferPreapproval for receiver 'bob::12')", "no_transfer_preapproval"),
+        (None, "ITR_Other(the nonce 7 is smaller than current counter 8)", "nonce_used"),
+        ("failed", "ITR_Other(over the maximum number of inputs)", "too_many_inputs"),
+        ("failed", "ITR_Other(over the maximum number of outputs)", "too_many_outputs"),
+        ("failed", "ITR_Other(something new)", "other"),
+        ("failed", "ITR_SomethingNew(1)", "other"),
+        ("failed", "x" * 1_000 + "ITR_InsufficientFunds(1)", "other"),
+        ("failed", None, "other"),
+        ("expired", "expired, and ITR_InsufficientFunds", "expired"),
+        ("withdrawn", None, "withdrawn"),
+        ("somehow", "nobody knows", "other"),
+    ],
+)
+async def test_a_reason_is_one_of_a_few_words_whatever_the_text(
+    node: TestNode, lines: Lines, kind: str | None, text: str | None, reason: str
+) -> None:
+    tell(node)
+    await lines(transfer_commands, **OPTIONS)
+    tell(node, a=command("failed", kind, reason=text))
+    for _ in range(2):
+        assert reasons(await lines(transfer_commands, **OPTIONS)) == {reason: 1}
+
+
+async def test_a_new_failure_is_told_with_the_nodes_own_words_cut(node: TestNode, lines: Lines) -> None:
+    tell(node, old=command("failed"))
+    await lines(transfer_commands, **OPTIONS)
+    assert not lines.run.news
+    found = {"a": command("failed", "failed", reason="two\nlines" + "x" * 300), "b": command("failed", reason=None)}
+    tell(node, **found)
+    await lines(transfer_commands, **OPTIONS)
+    assert lines.run.news == (
+        f"command 7 of alice::12 has failed (failed): two lines{'x' * 191}",
+        "command 7 of alice::12 has failed (failed): no reason",
+    )
+    tell(node, **found, **{f"id{number}": command("failed", "expired") for number in range(8)})
+    await lines(transfer_commands, **OPTIONS)
+    assert lines.run.news == (
+        *["command 7 of alice::12 has failed (expired): why"] * 5,
+        "3 more commands have failed",
+    )
 
 
 async def test_a_failure_is_remembered_longer_than_any_node_does_and_then_forgotten(
