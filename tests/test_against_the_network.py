@@ -112,6 +112,10 @@ async def test_completions_are_counted_once(network: Network, look_at: Callable[
     assert {label: count for label, count in found.items() if count} == {
         f'code="{code}",user="app-backend"': count for code, count in truth.items()
     }
+    rejected = values(shown, "completions_rejected_total")
+    assert rejected.pop('error="other",user="app-backend"') == 0, "the simulator gives an error code with each"
+    assert sum(rejected.values()) == truth.total() - truth[0]
+    assert values(shown, "completions_traffic_cost_bytes_total")['user="app-backend"'] > 0
 
 
 @pytest.mark.parametrize("dialect", [Dialect.DOCUMENT, Dialect.V0_7_5, Dialect.V0_9])

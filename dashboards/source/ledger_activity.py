@@ -66,6 +66,24 @@ def outcomes() -> list[Made]:
             each_second("commands"),
         ),
         graph(
+            "Rejected commands",
+            "How many commands of a user were rejected, by Canton's error code: what tells a contract that another "
+            "command holds (LOCKED) from a network that is too slow (TIMED_OUT, TIMEOUT). Single ones are normal. One "
+            "code that stays is worth a look: its name is in Canton's documentation. The twenty most frequent are "
+            "shown.",
+            top(more("canton_ledger_completions_rejected_total")),
+            WORTH_A_LOOK,
+            bars=True,
+        ),
+        graph(
+            "Traffic paid by user",
+            "How many bytes of traffic (what the network charges for sending) each user's commands cost in a second, "
+            "rejected ones too. A user whose share rises without more business sends more or larger commands, or "
+            "retries what is rejected.",
+            pace("canton_ledger_completions_traffic_cost_bytes_total"),
+            Look("Bps"),
+        ),
+        graph(
             "Traffic paid",
             "How many bytes of traffic (what the network charges for sending) the participant paid for in a second. "
             "It follows your own transactions. A jump without more transactions means that they have become larger.",

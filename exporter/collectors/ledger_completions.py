@@ -1,4 +1,4 @@
-"""What became of the commands that some parties submitted, followed from run to run and counted.
+"""What became of the commands that some parties submitted, and what they cost, followed from run to run and counted.
 
 Asks: GET /v2/state/ledger-end and /v2/state/latest-pruned-offsets; POST /v2/commands/completions, or where that is off,
 as it is by default from Canton 3.6 on, /v2/commands/command-completions.
@@ -7,15 +7,16 @@ Costs: some ten small requests a run; the last waits until two seconds are silen
 happens while the exporter does not run is not counted.
 """
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Annotated, Any
 
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Int64, Struct
+from exporter.answers import Int64, NotNegative, Struct
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
 from exporter.errors import Malformed, TooLarge
@@ -32,9 +33,25 @@ COMPLETIONS = Metric(
     ("user", "code"),
     source=SOURCE,
 )
+REJECTED = Metric(
+    "canton_ledger_completions_rejected_total",
+    "Commands that were rejected, by Canton's error code, which tells apart what shares a gRPC code.",
+    ("user", "error"),
+    source=SOURCE,
+)
+COST = Metric(
+    "canton_ledger_completions_traffic_cost_bytes_total",
+    "The traffic in bytes that the participant paid for commands, those included that were rejected after it.",
+    ("user",),
+    source=SOURCE,
+)
 
 IDLE_SECONDS = 2.0
 MOST_SERIES = 10_000
+MOST_ERRORS = 100
+"""How many error codes there may be; beyond them each is `other`. Canton knows some hundreds, a ledger meets a few."""
+ERROR = re.compile(r"([A-Z][A-Z0-9_]{0,62})\([0-9]{1,3},")
+"""How a message begins: error code, category, and after a comma what to find it by in the node's log."""
 
 
 class Options(Strict):
@@ -46,12 +63,20 @@ class Options(Strict):
 
 class Status(Struct):
     code: Int64 | None = None  # 0, accepted, may be left out
+    message: str | None = None
+
+    @property
+    def error(self) -> str | None:
+        """Return Canton's error code; None if the message gives none, as where it may not be told."""
+        found = ERROR.match(self.message or "")
+        return found and found[1]
 
 
 class Completion(Struct):
     offset: Int64
     user: Name | None = msgspec.field(name="userId", default=None)
     status: Status | None = None
+    cost: NotNegative | None = msgspec.field(name="paidTrafficCost", default=None)
 
 
 class CompletionValue(Struct):
@@ -71,6 +96,37 @@ COMPLETIONS_ROUTE, COMMAND_COMPLETIONS_ROUTE = ROUTES = (
     "/v2/commands/completions",
     "/v2/commands/command-completions",
 )
+
+
+class Totals:
+    """The counters, on from where the last good run left them; by metric and label values."""
+
+    def __init__(self, previous: Yielded, user: str | None) -> None:
+        begin = [(COMPLETIONS, (user, "0")), (REJECTED, (user, "other")), (COST, (user,))] if user else []
+        self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter(dict.fromkeys(begin, 0))
+        self.counts.update({sample[:2]: int(sample.value) for sample in previous.samples})
+        self._errors = {labels[1] for metric, labels in self.counts if metric is REJECTED}
+        self._user = user or ""
+
+    def take(self, completions: Iterable[Completion]) -> None:
+        for completion in completions:
+            if not self._user or completion.user in (None, self._user):
+                self._count(completion)
+
+    def _count(self, completion: Completion) -> None:
+        status, user = completion.status or Status(), completion.user or self._user
+        self.counts[(COMPLETIONS, (user, str(status.code or 0)))] += 1
+        self.counts[(COST, (user,))] += completion.cost or 0
+        if status.code:
+            self.counts[(REJECTED, (user, self._bounded(status.error)))] += 1
+
+    def _bounded(self, error: str | None) -> str:
+        if error is None or (error not in self._errors and len(self._errors) >= MOST_ERRORS):
+            return "other"
+        self._errors.add(error)
+        return error
+
+
 POSITION = Note[Position]()
 ROUTE = Note[str]()
 """Which of the two the node has."""
@@ -81,9 +137,7 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
     start = await go_on(node, previous.note(POSITION))
     if start.gap:
         node.news.append(f"completions may have been missed up to offset {start.position.offset}: {start.gap}")
-    counts = Counter({(options.user, "0"): 0} if options.user else {})
-    counts.update({(sample.labels[0], sample.labels[1]): int(sample.value) for sample in previous.of(COMPLETIONS)})
-
+    totals = Totals(previous, options.user)
     at_once, route = 1, previous.note(ROUTE) or COMPLETIONS_ROUTE
 
     async def ask(asked: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
@@ -108,9 +162,7 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         responses = [each.response for each in answer if each.response]
         completions = [each.completion.value for each in responses if each.completion]
         check_order((each.offset for each in completions), position.offset, 2**63, SOURCE)
-        of_user = (each for each in completions if options.user is None or each.user in (None, options.user))
-        for each in of_user:
-            counts[(each.user or options.user or "", str((each.status and each.status.code) or 0))] += 1
+        totals.take(completions)
         checkpoints = (each.checkpoint.value.offset for each in responses if each.checkpoint)
         reached = max((position.offset, *(each.offset for each in completions), *checkpoints))
         if reached == position.offset and limit == len(answer) < position.limit:
@@ -119,9 +171,9 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         return reached
 
     position = await follow(node, start, read)
-    if len(counts) > MOST_SERIES:
+    if len(totals.counts) > MOST_SERIES:
         raise TooLarge(f"{SOURCE}: more than {MOST_SERIES} users and codes")
     yield POSITION.of(position)
     yield ROUTE.of(route)
-    for (user, code), count in counts.items():
-        yield COMPLETIONS.sample(count, user=user, code=code)
+    for (metric, labels), count in totals.counts.items():
+        yield metric.sample(count, **dict(zip(metric.labels, labels, strict=True)))
