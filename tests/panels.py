@@ -19,7 +19,7 @@ SILENT: dict[tuple[str, str], str] = {
     ("Next scheduled change", "canton_coin_rules_scheduled_change_timestamp_seconds"): "it is due after five minutes",
     ("Values that changed", "canton_coin_rules_config_value"): "the demo's rules change after five minutes",
     ("Last day to last week", "canton:acs_contracts"): "no template of the demo has more than 10000 contracts",
-    ("Traffic lasts for", "canton:traffic_runway_seconds"): "traffic is read each five minutes, and must grow",
+    ("Traffic lasts for", "canton:traffic_runway_seconds"): "it looks back an hour",
     ("Oldest transfer under way", "canton_transfer_command_oldest_timestamp_seconds"): "none is, but for moments",
     ("Oldest transfer under way, over time", "canton_transfer_command_oldest_timestamp_seconds"): "none is",
     ("Nodes", "canton_down_info"): "no node is down",

@@ -2,7 +2,7 @@
 
 from dashboards.source.looks import BLUE, BYTES, BYTES_A_SECOND, COUNT, WHOLE, Look, falls
 from dashboards.source.panels import Made, graph, number
-from dashboards.source.queries import most, slope
+from dashboards.source.queries import most, pace
 
 NO_RUNWAY = (
     "No data: the collector traffic is off until it is configured (docs/collectors/traffic.md), has run for less than "
@@ -11,7 +11,6 @@ NO_RUNWAY = (
 TRAFFIC = falls("decbytes", critical="trafficReserve")
 RUNWAY = falls("s", critical="trafficRunwayCritical", warning="trafficRunwayWarning")
 AMOUNT = Look("short", steps=((None, BLUE),), decimals=2)
-LEFT = f"{most('canton_traffic_limit_bytes')} - {most('canton_traffic_consumed_bytes')}"
 
 
 def weights() -> list[Made]:
@@ -76,7 +75,7 @@ def traffic() -> list[Made]:
             "Traffic left",
             "How many bytes a member (a participant, for one) may still send of the traffic that it bought. Normal is "
             "far above the reserve of 200 kB. Below, it can send nothing any more until it buys more.",
-            LEFT,
+            most("canton_traffic_left_bytes"),
             TRAFFIC,
             width=12,
         ),
@@ -95,8 +94,8 @@ def traffic() -> list[Made]:
             "All the traffic that a member ever bought, and how much of it is consumed. The first rises in steps, the "
             "second steadily. Where the lines meet it can send nothing any more.",
             [
-                (most("canton_traffic_limit_bytes"), "{{network}} {{target}} {{member}} bought"),
-                (most("canton_traffic_consumed_bytes"), "{{network}} {{target}} {{member}} consumed"),
+                (most("canton_traffic_purchased_bytes_total"), "{{network}} {{target}} {{member}} bought"),
+                (most("canton_traffic_consumed_bytes_total"), "{{network}} {{target}} {{member}} consumed"),
             ],
             BYTES,
         ),
@@ -104,7 +103,16 @@ def traffic() -> list[Made]:
             "Pace of traffic",
             "How many bytes of its traffic a member consumes in a second. It follows what it sends. A jump without "
             "more business is worth a look, because it costs money.",
-            slope("canton_traffic_consumed_bytes"),
+            pace("canton_traffic_consumed_bytes_total"),
             BYTES_A_SECOND,
+        ),
+        graph(
+            "Traffic to come",
+            "How many bytes a member has bought that it may not use yet. After a purchase it rises and is back at 0 "
+            "within minutes. If it stays up, the super validators are late to count what was paid for.",
+            most("canton_traffic_pending_bytes"),
+            BYTES,
+            width=24,
+            height=5,
         ),
     ]

@@ -1,4 +1,4 @@
-"""How much traffic a member of the synchronizer has bought, and how much of it is used up.
+"""How much traffic a member of the synchronizer has bought and used up, what is left, and what is still to come.
 
 Asks: GET /v0/domains/{domain_id}/members/{member_id}/traffic-status; for the synchronizer, where it is not configured,
 POST /v0/amulet-rules.
@@ -12,20 +12,41 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Int64, Struct
+from exporter.answers import NotNegative, Struct
 from exporter.api import Node
-from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.collector import Note, Yielded, Yields, collector, minutes, seconds
 from exporter.errors import Refused
 from exporter.metric import Metric
 from exporter.scan import Name
 from exporter.settings import Kind, Strict, named
 
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
-LIMIT = Metric("canton_traffic_limit_bytes", "The extra traffic a member ever bought.", ("member",), source=SOURCE)
-CONSUMED = Metric("canton_traffic_consumed_bytes", "How much of it is consumed.", ("member",), source=SOURCE)
+PURCHASED = Metric(
+    "canton_traffic_purchased_bytes_total",
+    "The extra traffic in bytes that a member ever bought; where the scan does not tell, the limit it has.",
+    ("member",),
+    source=SOURCE,
+)
+CONSUMED = Metric(
+    "canton_traffic_consumed_bytes_total",
+    "The extra traffic in bytes that a member ever consumed; what is free within the base rate does not count.",
+    ("member",),
+    source=SOURCE,
+)
+LEFT = Metric(
+    "canton_traffic_left_bytes",
+    "The extra traffic in bytes that a member may still consume; never below 0.",
+    ("member",),
+    source=SOURCE,
+)
+PENDING = Metric(
+    "canton_traffic_pending_bytes",
+    "Traffic in bytes that a member bought and may not use yet; absent where the scan does not tell; never below 0.",
+    ("member",),
+    source=SOURCE,
+)
 
 MOST_BYTES = 2**22
-
 
 Member = Annotated[str, named(r"[A-Z]{3}::[^\s]{1,400}::[0-9a-f]{1,200}", "PAR::NAME::FINGERPRINT")]
 
@@ -38,12 +59,17 @@ class Options(Strict):
 
 
 class Actual(Struct):
-    total_consumed: Int64
-    total_limit: Int64
+    total_consumed: NotNegative
+    total_limit: NotNegative
+
+
+class Target(Struct):
+    total_purchased: NotNegative
 
 
 class Status(Struct):
     actual: Actual
+    target: Target | None = None
 
 
 class Answer(Struct):
@@ -65,7 +91,7 @@ class CoinRules(Struct):
 SYNCHRONIZER = Note[str]()
 
 
-@collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1), options=Options)
+@collector(Kind.SCAN, interval=minutes(1), timeout=seconds(30), options=Options)
 async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
     synchronizer = options.synchronizer or previous.note(SYNCHRONIZER) or await find_synchronizer(node)
 
@@ -80,8 +106,13 @@ async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
         if answer is None:
             node.remark(f"the synchronizer does not know the member {member}")
             continue
-        yield LIMIT.sample(answer.status.actual.total_limit, member=member)
-        yield CONSUMED.sample(answer.status.actual.total_consumed, member=member)
+        actual, target = answer.status.actual, answer.status.target
+        yield PURCHASED.sample(target.total_purchased if target else actual.total_limit, member=member)
+        yield CONSUMED.sample(actual.total_consumed, member=member)
+        yield LEFT.sample(max(0, actual.total_limit - actual.total_consumed), member=member)
+        if target:
+            # A limit may be above what was bought: super validators' is, and that of who was there before a migration.
+            yield PENDING.sample(max(0, target.total_purchased - actual.total_limit), member=member)
 
 
 async def find_synchronizer(node: Node) -> str:

@@ -15,8 +15,10 @@ ROUTE = "/v0/domains/{domain_id}/members/{member_id}/traffic-status"
 RULES = "/v0/amulet-rules"
 NONE = {"error": "No traffic state found for member"}
 SHOWN = [
-    'canton_traffic_limit_bytes{member="PAR::p1::12ab"} 6e+06',
-    'canton_traffic_consumed_bytes{member="PAR::p1::12ab"} 1500.0',
+    'canton_traffic_purchased_bytes_total{member="PAR::p1::12ab"} 8e+06',
+    'canton_traffic_consumed_bytes_total{member="PAR::p1::12ab"} 1500.0',
+    'canton_traffic_left_bytes{member="PAR::p1::12ab"} 5.9985e+06',
+    'canton_traffic_pending_bytes{member="PAR::p1::12ab"} 2e+06',
 ]
 
 
@@ -24,9 +26,9 @@ def path(member: str = P1, synchronizer: str = SYNCHRONIZER) -> str:
     return ROUTE.format(domain_id=synchronizer, member_id=member).replace(":", "%3A")
 
 
-def status(consumed: Any, limit: Any) -> dict[str, Any]:
+def status(consumed: Any, limit: Any, purchased: Any = 8_000_000) -> dict[str, Any]:
     actual = {"total_consumed": consumed, "total_limit": limit}
-    return {"traffic_status": {"actual": actual, "target": {"total_purchased": limit}}}
+    return {"traffic_status": {"actual": actual, "target": {"total_purchased": purchased}}}
 
 
 def tell_rules(node: TestNode, domain_id: Any) -> None:
@@ -53,10 +55,40 @@ async def test_a_synchronizer_that_is_configured_is_not_asked_for(node: TestNode
 
 
 async def test_a_member_that_never_bought_any_has_0(node: TestNode, lines: Lines) -> None:
-    node.get(path(), answers=status(0, 0))
+    node.get(path(), answers=status(0, 0, 0))
     assert await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER) == [
-        'canton_traffic_limit_bytes{member="PAR::p1::12ab"} 0.0',
-        'canton_traffic_consumed_bytes{member="PAR::p1::12ab"} 0.0',
+        'canton_traffic_purchased_bytes_total{member="PAR::p1::12ab"} 0.0',
+        'canton_traffic_consumed_bytes_total{member="PAR::p1::12ab"} 0.0',
+        'canton_traffic_left_bytes{member="PAR::p1::12ab"} 0.0',
+        'canton_traffic_pending_bytes{member="PAR::p1::12ab"} 0.0',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("consumed", "limit", "purchased", "left"), [(5, 3, 2, "0.0"), (5, 2**63 - 1, 0, "9.223372036854776e+18")]
+)
+async def test_nothing_is_left_or_pending_below_0(
+    node: TestNode, lines: Lines, consumed: int, limit: int, purchased: int, left: str
+) -> None:
+    node.get(path(), answers=status(consumed, limit, purchased))
+    shown = await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER)
+    assert shown[2:] == [
+        f'canton_traffic_left_bytes{{member="PAR::p1::12ab"}} {left}',
+        'canton_traffic_pending_bytes{member="PAR::p1::12ab"} 0.0',
+    ]
+
+
+@pytest.mark.parametrize("target", [{}, {"target": None}], ids=["absent", "null"])
+async def test_where_a_scan_does_not_tell_what_was_bought_the_limit_stands_for_it(
+    node: TestNode, lines: Lines, target: dict[str, Any]
+) -> None:
+    node.get(
+        path(), answers={"traffic_status": {"actual": {"total_consumed": 1500, "total_limit": 6_000_000}, **target}}
+    )
+    assert await lines(traffic, **OPTIONS, synchronizer=SYNCHRONIZER) == [
+        'canton_traffic_purchased_bytes_total{member="PAR::p1::12ab"} 6e+06',
+        'canton_traffic_consumed_bytes_total{member="PAR::p1::12ab"} 1500.0',
+        'canton_traffic_left_bytes{member="PAR::p1::12ab"} 5.9985e+06',
     ]
 
 
@@ -111,8 +143,10 @@ async def test_a_member_the_scan_does_not_take_is_refused(node: TestNode, lines:
         {"traffic_status": None},
         {"traffic_status": {"actual": None}},
         {"traffic_status": {"target": {"total_purchased": 1}}},
-        *(status(value, 1) for value in (None, "1", 1.5, True, 2**63)),
-        *(status(1, value) for value in (None, "1", 1.5, True, 2**63)),
+        *(status(value, 1) for value in (None, "1", 1.5, True, -1, 2**63)),
+        *(status(1, value) for value in (None, "1", 1.5, True, -1, 2**63)),
+        *(status(1, 1, value) for value in (None, "1", 1.5, True, -1, 2**63)),
+        {"traffic_status": {"actual": {"total_consumed": 1, "total_limit": 1}, "target": {}}},
     ],
     ids=str,
 )
