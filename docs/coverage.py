@@ -128,6 +128,8 @@ NETWORK: Sequence[Operation] = (
     Operation(SCAN, "GET", "/v0/transfer-command-counter/{party}", ("transfer_commands",)),
     Operation(VALIDATOR, "GET", "/v0/scan-proxy/transfer-command-counter/{party}", ("transfer_commands",)),
     Operation(SCAN, "GET", "/v0/ans-entries/by-party/{party}", ("ans_entries",)),
+    Operation(SCAN, "GET", "/v0/ans-entries", ("ans_entries",)),
+    Operation(VALIDATOR, "GET", "/v0/scan-proxy/ans-entries", ("ans_entries",)),
     Operation(SCAN, "POST", "/v0/open-and-issuing-mining-rounds", ("rounds", "reward_batches")),
     Operation(VALIDATOR, "GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", ("rounds",)),
     Operation(SCAN, "GET", "/v0/lsu", ("synchronizer_upgrade",)),

@@ -95,7 +95,7 @@ def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:
             **{name: {} for name in ("ledger_contracts", "ledger_parties", "ledger_updates")},
         },
         "my-validator": {
-            "ans_entries": {"options": {"parties": [*world.senders]}},
+            "ans_entries": {"options": {"parties": [*world.senders, world.shop], "name_prefixes": ["shop"]}},
             "transfer_commands": {
                 "options": {"commands": [{"sender": alice.party}, {"sender": bob.party, "nonce": bob.next_nonce}]}
             },

@@ -58,13 +58,13 @@ def name_routes(world: World) -> list[web.RouteDef]:
         name, given = find(request), await read_json(request)
         if not isinstance(given, dict) or given.keys() != {"expires_in"} or not is_seconds(given["expires_in"]):
             raise web.HTTPBadRequest(text=f"{EXPIRY}\n")
-        world.expire_name(name.party, given["expires_in"])
-        return web.json_response(world.names.entry(name.party))
+        world.expire_name(name.label, given["expires_in"])
+        return web.json_response(world.names.show(name))
 
     async def renew(request: web.Request) -> web.Response:
         name = find(request)
-        world.renew_name(name.party)
-        return web.json_response(world.names.entry(name.party))
+        world.renew_name(name.label)
+        return web.json_response(world.names.show(name))
 
     return [
         web.put("/names/{name}/expiry", expire),

@@ -1,5 +1,6 @@
 """The entries of the name service: of a few parties, which expire unless renewed, and of the DSO, which never do."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,40 +14,40 @@ SUFFIX = ".unverified.cns"
 @dataclass
 class Name:
     party: str
+    label: str
     expires_at: float
     renewals: int = 0
 
     @property
-    def owner(self) -> str:
-        return self.party.partition("::")[0]
+    def text(self) -> str:
+        return self.label + SUFFIX
 
 
 class Names:
-    """Each owner of a name has one, and keeps it until it expires, however long the world lasts."""
+    """Each name is its owner's until it expires, however long the world lasts."""
 
-    def __init__(self, facts: Facts, owners: dict[str, float], svs: list[str]) -> None:
-        """Take the owners with the seconds after which their names expire, and the super validators; all by party."""
+    def __init__(self, facts: Facts, names: Iterable[Name], svs: list[str]) -> None:
         self._facts = facts
-        self._names = {party: Name(party, facts.began + seconds) for party, seconds in owners.items()}
+        self._names = sorted(names, key=lambda name: name.text)
         self._of_the_dso = {facts.dso_party: "dso.cns"} | {party: f"{party.partition('::')[0]}.sv.cns" for party in svs}
 
-    def name(self, owner: str) -> Name:
-        """That of a party, by all of it or what it has before its colons; a KeyError if it has none that expires."""
-        for party, name in self._names.items():
-            if owner in (party, name.owner):
+    def name(self, wanted: str) -> Name:
+        """A name by its label, or the first of a party; a KeyError if there is none that expires."""
+        for name in self._names:
+            if wanted in (name.party, name.label):
                 return name
-        owners = ", ".join(name.owner for name in self._names.values())
-        raise KeyError(f"There is no owner {owner!r} of a name that expires, only {owners}.")
+        labels = ", ".join(name.label for name in self._names)
+        raise KeyError(f"There is no name {wanted!r} that expires, only {labels}.")
 
-    def expire(self, owner: str, seconds: float) -> None:
+    def expire(self, wanted: str, seconds: float) -> None:
         """Let a name expire so many seconds from now, as if it had not been renewed in time."""
-        name = self.name(owner)
+        name = self.name(wanted)
         if not seconds > 0:
             raise ValueError("A name can expire only later than now.")
         self._change(name, self._facts.now() + seconds)
 
-    def renew(self, owner: str) -> None:
-        self._change(self.name(owner), self._facts.now() + RENEWED_SECONDS)
+    def renew(self, wanted: str) -> None:
+        self._change(self.name(wanted), self._facts.now() + RENEWED_SECONDS)
 
     @staticmethod
     def _change(name: Name, expires_at: float) -> None:
@@ -54,15 +55,24 @@ class Names:
         name.renewals += 1
 
     def entry(self, party: str) -> dict[str, Any] | None:
-        """What is said of a party's name, unless it has none or had one once."""
+        """What is said of a party's first name, unless it has none or had one once."""
         if party in self._of_the_dso:
             return self._entry(party, None, self._of_the_dso[party], "", None)
-        name = self._names.get(party)
-        if name is None or name.expires_at <= self._facts.now():
-            return None
-        identity = contract_id(self._facts.seed, party, "name", name.renewals)
-        url = f"https://{name.owner}.example"
-        return self._entry(party, identity, name.owner + SUFFIX, url, moment(name.expires_at))
+        return next((self.show(name) for name in self._valid() if name.party == party), None)
+
+    def entries(self, prefix: str, most: int) -> list[dict[str, Any]]:
+        """The names that begin so, in order and no more than so many; those that never expire are the last."""
+        found = [self.show(name) for name in self._valid() if name.text.startswith(prefix)]
+        of_the_dso = self._of_the_dso.items()
+        found += [self._entry(party, None, name, "", None) for party, name in of_the_dso if name.startswith(prefix)]
+        return found[:most]
+
+    def show(self, name: Name) -> dict[str, Any]:
+        identity = contract_id(self._facts.seed, name.party, name.label, name.renewals)
+        return self._entry(name.party, identity, name.text, f"https://{name.label}.example", moment(name.expires_at))
+
+    def _valid(self) -> Iterator[Name]:
+        return (name for name in self._names if name.expires_at > self._facts.now())
 
     @staticmethod
     def _entry(party: str, identity: str | None, name: str, url: str, expires_at: str | None) -> dict[str, Any]:

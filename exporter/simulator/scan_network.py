@@ -26,6 +26,7 @@ class NetworkOperations(SpliceNode):
             yield public("GET", "/v0/scans", self.scans)
             yield public("GET", "/v0/dso-sequencers", self.sequencers)
             yield public("GET", "/v0/ans-entries/by-party/{party}", self.ans_entry)
+            yield public("GET", "/v0/ans-entries", self.ans_names)
         if self.dialect.tells_the_serial:
             yield public("GET", "/v0/active-synchronizer-serial", self.active_serial)
         if self.dialect.tells_of_upgrades:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from exporter.simulator.node import BODILESS, Answer, Node, Operation
-from exporter.simulator.splice_request import not_found, query_text, query_whole
+from exporter.simulator.splice_request import bad_request, not_found, query_text, query_whole
 
+MOST_NAMES = 1_000
 COMMIT_TIME = "2026-08-18T10:00:00Z"
 
 PLAIN_ERRORS = {
@@ -77,6 +78,14 @@ class SpliceNode(Node):
         return web.Response(
             status=406, text=f"Resource representation is only available with these types:\n{media_type}"
         )
+
+    async def ans_names(self, request: web.Request) -> web.Response:
+        """The names that begin in a way; a list goes no further than its page."""
+        most = query_whole(request.query, "page_size")
+        if not 1 <= most <= MOST_NAMES:
+            told = f"Exceeded limit maximum ({most} > {MOST_NAMES})." if most > 0 else "Limit must be at least 1."
+            raise bad_request(told)
+        return self.json({"entries": self.world.names.entries(request.query.get("name_prefix", ""), most)})
 
     def refuse(self, status: int, path: str) -> web.Response:
         if status in PLAIN_ERRORS:

@@ -19,6 +19,7 @@ class ValidatorNode(SpliceNode):
         yield Operation("GET", "/v0/scan-proxy/ans-entries/by-party/{party}", self.ans_entry)
         if self.dialect.is_network:
             yield public("GET", "/v0/validator-user", self.validator_user)
+            yield Operation("GET", "/v0/scan-proxy/ans-entries", self.ans_names)
             yield Operation("GET", "/v0/scan-proxy/open-and-issuing-mining-rounds", self.mining_rounds)
             yield Operation("GET", "/v0/scan-proxy/dso-party-id", self.dso_party_id)
             yield Operation("GET", "/v0/scan-proxy/amulet-rules", self.amulet_rules)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from exporter.simulator.acs import Acs
-from exporter.simulator.facts import DAY, ELSEWHERE, Clock, Facts
+from exporter.simulator.facts import DAY, ELSEWHERE, Clock, Facts, fingerprint
 from exporter.simulator.hashes import Hashes
-from exporter.simulator.names import Names
+from exporter.simulator.names import Name, Names
 from exporter.simulator.rewards import Rewards
 from exporter.simulator.rounds import Rounds
 from exporter.simulator.rules import Rules
@@ -46,7 +46,10 @@ class World(Facts):
         self.hashes = Hashes(self)
         # Of the senders the first has time to renew its name, and the last is about to.
         alice, *_, bob = self.senders
-        self.names = Names(self, {alice: 40 * DAY, bob: 10 * DAY}, list(self.svs))
+        self.shop = f"shop::1220{fingerprint(self.seed, 'shop')}"
+        days = [(alice, "alice", 40), (bob, "bob", 10), (self.shop, "shop", 60), (self.shop, "shop-eu", 45)]
+        names = [Name(party, label, self.began + count * DAY) for party, label, count in days]
+        self.names = Names(self, names, list(self.svs))
         self.synchronizer_prefix = self.synchronizer.partition("::")[0]
 
     def vote(self, changes: Changes, due: float | None = None) -> None:

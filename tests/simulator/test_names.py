@@ -96,6 +96,43 @@ async def test_the_proxy_wants_a_token(clock: StandingClock, client: Client, dia
         assert (await client.ask(network["validator"], path, token="secret")).status == 200
 
 
+async def listed(client: Client, network: Network, query: str, node: str = "validator-0.9") -> Any:
+    path = PROXY if node.startswith("validator") else PATH
+    return await client.ask(network[node], f"{path.removesuffix('/by-party')}?{query}")
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+async def test_names_are_listed_by_how_they_begin_on_the_network(
+    network: Network, client: Client, dialect: Dialect
+) -> None:
+    for node in (f"scan-{dialect}", f"validator-{dialect}"):
+        answer = await listed(client, network, "name_prefix=shop&page_size=1000", node)
+        assert answer.status == (200 if dialect.is_network else 404)
+        if dialect.is_network:
+            first, second = answer.json["entries"]
+            assert (first["name"], second["name"]) == ("shop-eu.unverified.cns", "shop.unverified.cns")
+            assert {first["user"], second["user"]} == {network.world.shop}
+            assert await entry(client, network, network.world.shop, node) == first, "by its party there is the first"
+
+
+async def test_a_list_has_names_of_all_parties_and_ends_with_its_page(
+    network: Network, client: Client, clock: StandingClock
+) -> None:
+    entries = (await listed(client, network, "page_size=1000")).json["entries"]
+    names = [found["name"].partition(".")[0] for found in entries]
+    assert names == ["alice", "bob", "shop-eu", "shop", "dso", "sv-1", "sv-2", "sv-3"]
+    assert (await listed(client, network, "page_size=2")).json["entries"] == entries[:2]
+    assert (await listed(client, network, "page_size=1000&name_prefix=nobody")).json == {"entries": []}
+    clock.advance(10 * DAY)
+    assert (await listed(client, network, "page_size=1000")).json["entries"] == [entries[0], *entries[2:]]
+
+
+@pytest.mark.parametrize("query", ["", "page_size=0", "page_size=1001", "page_size=many"])
+async def test_a_list_without_a_sensible_size_is_refused(network: Network, client: Client, query: str) -> None:
+    answer = await listed(client, network, query)
+    assert (answer.status, list(answer.json)) == (400, ["error"])
+
+
 async def test_a_name_may_be_let_near_its_expiry_and_renewed(
     network: Network, client: Client, clock: StandingClock, alice: str
 ) -> None:
@@ -131,7 +168,7 @@ async def test_control_refuses_a_bad_expiry_with_a_sentence(network: Network, cl
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 async def test_control_knows_only_the_owners_of_names(network: Network, client: Client, method: str) -> None:
     answer = await client.ask(network.control_url, "/names/carol/expiry", {"expires_in": 5}, method=method)
-    sentence = "There is no owner 'carol' of a name that expires, only alice, bob.\n"
+    sentence = "There is no name 'carol' that expires, only alice, bob, shop-eu, shop.\n"
     assert (answer.status, answer.text) == (404, sentence)
 
 
