@@ -190,8 +190,11 @@ def packages() -> list[Made]:
             "Vetted",
             "The package versions that each participant has vetted and that are valid now, for each synchronizer. "
             "Several versions of a package side by side are normal. One that vanishes was withdrawn, or its time is "
-            "over.",
-            [Column("", most("canton_ledger_vetted_package_info"))],
+            "over; most have no end.",
+            [
+                Column("", most("canton_ledger_vetted_package_info")),
+                Column("Valid until", moment("canton_ledger_vetted_package_valid_until_timestamp_seconds"), DATE),
+            ],
             width=14,
         ),
         graph(

@@ -6,6 +6,7 @@ Needs: a token of any ledger user; no rights.
 Costs: three small requests a run, and one for every hundred vetted packages; one more where there are none.
 """
 
+from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -40,6 +41,12 @@ VETTED = Metric(
     ("synchronizer", "package", "version"),
     source="POST /v2/package-vetting/list",
 )
+VALID_UNTIL = Metric(
+    "canton_ledger_vetted_package_valid_until_timestamp_seconds",
+    "When a package version that is vetted and valid now stops being valid; absent where it has no end.",
+    ("synchronizer", "package", "version"),
+    source="POST /v2/package-vetting/list",
+)
 VETTED_COUNT = Metric(
     "canton_ledger_vetted_packages",
     "How many versions of the packages looked at are vetted and valid now; 0 on each connected one if none is.",
@@ -48,6 +55,9 @@ VETTED_COUNT = Metric(
 )
 
 MOST_VETTED = 10_000
+
+Vetted = dict[str, dict[tuple[str, str], datetime | None]]
+"""Until when each package is valid, by name and version, by synchronizer; None is without an end."""
 
 
 class Options(Strict):
@@ -111,13 +121,16 @@ async def ledger_info(node: Node, options: Options, previous: Yielded) -> Yields
     if not vetted:  # else a count that is compared with what is required would be absent, and nobody alarmed
         vetted = {synchronizer: {} for synchronizer in await connected(node)}
     for synchronizer, versions in vetted.items():
-        for package, package_version in versions:
-            yield VETTED.sample(1, synchronizer=synchronizer, package=package, version=package_version)
+        for (package, package_version), until in versions.items():
+            labels = {"synchronizer": synchronizer, "package": package, "version": package_version}
+            yield VETTED.sample(1, **labels)
+            if until is not None:
+                yield VALID_UNTIL.sample(until.timestamp(), **labels)
     for synchronizer, versions in vetted.items():
         yield VETTED_COUNT.sample(len(versions), synchronizer=synchronizer)
 
 
-async def vetted_packages(node: Node, options: Options, participant: str) -> dict[str, dict[tuple[str, str], None]]:
+async def vetted_packages(node: Node, options: Options, participant: str) -> Vetted:
     """Return name and version of each package the participant has vetted that is valid now, by synchronizer."""
     route = "/v2/package-vetting/list"
     wanted = {
@@ -128,13 +141,13 @@ async def vetted_packages(node: Node, options: Options, participant: str) -> dic
     def body(token: Mark) -> dict[str, Any]:
         return wanted if token is None else {**wanted, "pageToken": token}
 
-    found: dict[str, dict[tuple[str, str], None]] = {}
+    found: Vetted = {}
     async for page in node.pages(route, VettingPage, body):
         for vetting in page.vetted or ():
             if vetting.participant == participant:
                 versions = found.setdefault(vetting.synchronizer, {})
                 valid = (package for package in vetting.packages if package.name and package.is_valid(node.now()))
-                versions.update(dict.fromkeys((package.name or "", package.version or "") for package in valid))
+                versions.update({(each.name or "", each.version or ""): each.valid_until for each in valid})
         if len(found) + sum(map(len, found.values())) > MOST_VETTED:
             raise TooLarge(f"POST {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")
     return found

@@ -77,6 +77,16 @@ async def test_says_who_it_is_and_what_is_vetted_where(node: TestNode, lines: Li
     ]
 
 
+async def test_says_until_when_what_is_vetted_stays_valid(node: TestNode, lines: Lines) -> None:
+    ends = package("0.1.9", validUntilExclusive=at(86_400))
+    over, without = package("0.1.8", validUntilExclusive=at(0)), package("0.1.10", validUntilExclusive=None)
+    tell(node, vetting(ends, over, without))
+    assert [line for line in await lines(ledger_info) if "until" in line] == [
+        "canton_ledger_vetted_package_valid_until_timestamp_seconds"
+        '{package="splice-amulet",synchronizer="global::12",version="0.1.9"} 1.7953264e+09'
+    ]
+
+
 async def test_a_node_that_has_nothing_but_a_version_tells_that(node: TestNode, lines: Lines) -> None:
     node.get(VERSION, answers={"version": "3.4.1"})
     for path in (PARTICIPANT, PACKAGES):
