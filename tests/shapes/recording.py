@@ -84,7 +84,7 @@ def options(network: Network) -> dict[str, list[dict[str, Any]]]:
     return {
         "acs": [{}, {**migration, "templates": TEMPLATES, "party_ids": [world.dso_party], "page_size": 100}],
         "acs_snapshot": [{}, migration],
-        "ans_entries": [{"parties": [*senders, svs[0], NOBODY]}],
+        "ans_entries": [{"parties": [*senders, svs[0], NOBODY], "name_prefixes": ["", "a"]}],
         "bootstrapping": [{"prefixes": [world.synchronizer_prefix, "nowhere"]}],
         "ledger_completions": [{"parties": parties}, {"parties": parties, "user": "app-backend"}],
         "ledger_contracts": [{"page_size": 100}, seen],

@@ -81,12 +81,6 @@ EXEMPT = (
         "it stands for all of Canton 3.4, of which only 3.4.12 has it",
         pending=True,
     ),
-    Exempt(
-        "0.6",
-        r"scan GET /v0/reward-accounting-process/rounds/\{\}/(root-hash|activity-totals) 200: .*",
-        "0.6.1 tells no status",
-        pending=True,
-    ),
 )
 
 
