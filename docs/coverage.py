@@ -55,12 +55,7 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "POST", "/v2/packages", why=WRITES),
     Operation(LEDGER, "GET", "/v2/packages/{package-id}", why=DETAIL),
     Operation(LEDGER, "GET", "/v2/packages/{package-id}/status", why=f"{DETAIL} The list says as much."),
-    Operation(
-        LEDGER,
-        "GET",
-        "/v2/package-vetting",
-        why=f"{GET_BODY} /v2/package-vetting/list, which Canton has from 3.4.12 on.",
-    ),
+    Operation(LEDGER, "GET", "/v2/package-vetting", ("ledger_info",)),
     Operation(LEDGER, "POST", "/v2/package-vetting", why=WRITES),
     Operation(LEDGER, "POST", "/v2/package-vetting/list", ("ledger_info",)),
     Operation(LEDGER, "POST", "/v2/package-vetting/update", why=WRITES),

@@ -174,15 +174,16 @@ class Node:
         return [task.result() for task in tasks]
 
     def pages(
-        self, route: str, answer: type[P], body: Callable[[Mark], object], **fill: str
+        self, route: str, answer: type[P], body: Callable[[Mark], object], *, method: str = "POST", **fill: str
     ) -> AsyncGenerator[P, None]:
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
+        With `method` GET the body travels on a GET, as older ledgers want some.
         Pages take at most half of the host's budget. One that fails for a moment is asked for again: a count of an hour
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
-        return self._pages(lambda mark: question("POST", route, fill, body=body(mark)), answer)
+        return self._pages(lambda mark: question(method, route, fill, body=body(mark)), answer)
 
     def listed(
         self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str

@@ -48,9 +48,9 @@ class TestNode:
     url: str = ""
     tls: ssl.SSLContext | None = None
 
-    def get(self, path: str, /, **answer: Any) -> None:
-        """Tell the answer to a GET: `answers` (JSON), or `status`, `body` (bytes), `headers`."""
-        self._tell("GET", path, "", made(**answer))
+    def get(self, path: str, asked: object = None, /, **answer: Any) -> None:
+        """Tell the answer to a GET, with a body if any: `answers` (JSON), or `status`, `body` (bytes), `headers`."""
+        self._tell("GET", path, "" if asked is None else json.dumps(asked, sort_keys=True), made(**answer))
 
     def post(self, path: str, body: object, /, **answer: Any) -> None:
         """Tell the answer to a POST with a JSON body; otherwise as `get`. Telling again replaces."""

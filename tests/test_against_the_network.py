@@ -25,7 +25,7 @@ KINDS = {
     "JsAssignmentEvent": "assigned",
     "JsUnassignedEvent": "unassigned",
 }
-DIALECTS = [dialect for dialect in Dialect if dialect is not Dialect.V0_5]
+DIALECTS = [dialect for dialect in Dialect if not dialect.is_canton_3_4]
 
 
 @pytest.fixture

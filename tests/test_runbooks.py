@@ -34,7 +34,7 @@ COMMON_LABELS = {"target", "network", "role", "job", "instance"}
 
 PLACEHOLDER = re.compile(r"(?<![\w%])\$?[A-Z][A-Z_]+(?!\w)")
 """A name in capitals; what follows a percent sign is a format of `date`."""
-MEANT_AS_WRITTEN = {"ALERTS", "DEPRECATED_API_DISABLED", "NOT_SERVING", "POST", "SSL_CERT_FILE"}
+MEANT_AS_WRITTEN = {"ALERTS", "DEPRECATED_API_DISABLED", "GET", "NOT_SERVING", "POST", "SSL_CERT_FILE"}
 INTRODUCTION = re.compile(r"^What to put in for (.+): \[placeholders\]\(README\.md#placeholders\)\.\n", re.MULTILINE)
 
 

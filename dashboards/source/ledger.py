@@ -1,7 +1,20 @@
 """The participant's ledger: does it keep up, what is in it, what happens on it."""
 
 from dashboards.source.ledger_activity import happenings, outcomes
-from dashboards.source.looks import BLUE, COUNT, GREEN, RED, SECONDS, STUCK, WHOLE, Look, each_second, rises
+from dashboards.source.looks import (
+    BLUE,
+    COUNT,
+    GREEN,
+    RED,
+    SECONDS,
+    STUCK,
+    WHOLE,
+    WORTH_A_LOOK,
+    YES,
+    Look,
+    each_second,
+    rises,
+)
 from dashboards.source.panels import Column, Made, graph, grid, number, timeline
 from dashboards.source.queries import age, least, most, slope, top
 from dashboards.source.screen import Screen, Section
@@ -102,7 +115,8 @@ def participants() -> Made:
         "Participants",
         "What each participant is and where it is: its release, what its times are read from (checkpoint is exact to "
         "15 seconds, ledger_end is exact), and offsets, which are places in its ledger. Read until is how far the "
-        "exporter has followed its updates, if it does. Checkpoint delay is how old a checkpoint may be by design.",
+        "exporter has followed its updates, if it does. Checkpoint delay is how old a checkpoint may be by design. One "
+        "that does not show its vetting cannot be compared with what the network's rules require.",
         [
             Column("", most("canton_ledger_info", by=(*NODE, "version", "participant"))),
             Column("", most("canton_ledger_lag_source_info")),
@@ -113,6 +127,7 @@ def participants() -> Made:
             Column("Read until", most("canton_ledger_updates_offset"), WHOLE),
             Column("Checkpoint delay", most("canton_ledger_checkpoint_max_delay_seconds"), SECONDS),
             Column("Packages", most("canton_ledger_packages"), WHOLE),
+            Column("Shows vetting", least("canton_ledger_vetting_readable"), YES),
         ],
         height=6,
     )

@@ -1,9 +1,10 @@
 """Which participant this is, its release, and which package versions it has vetted.
 
-Asks: GET /v2/version, /v2/parties/participant-id and /v2/packages; POST /v2/package-vetting/list; where the participant
-vetted nothing, GET /v2/state/connected-synchronizers.
-Needs: a token of any ledger user; no rights.
-Costs: three small requests a run, and one for every hundred vetted packages; one more where there are none.
+Asks: GET /v2/version, /v2/parties/participant-id and /v2/packages; POST /v2/package-vetting/list, before Canton 3.4.12
+GET /v2/package-vetting; where the participant vetted nothing, GET /v2/state/connected-synchronizers.
+Needs: a token of any ledger user; no rights. Before Canton 3.4.12, that no proxy on the way drops the body of a GET.
+Costs: three small requests a run, and one for every hundred vetted packages; one more where there are none, or before
+Canton 3.4.12.
 """
 
 from datetime import datetime
@@ -16,7 +17,7 @@ from pydantic import Field
 from exporter.answers import Moment, Struct
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.errors import Failed, TooLarge, Unsupported
+from exporter.errors import Failed, Refused, TooLarge, Unsupported
 from exporter.ledger import Version
 from exporter.metric import Metric
 from exporter.paging import Mark
@@ -39,19 +40,24 @@ VETTED = Metric(
     "canton_ledger_vetted_package_info",
     "A version of a package that this participant has vetted and that is valid now, always 1.",
     ("synchronizer", "package", "version"),
-    source="POST /v2/package-vetting/list",
+    source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 VALID_UNTIL = Metric(
     "canton_ledger_vetted_package_valid_until_timestamp_seconds",
     "When a package version that is vetted and valid now stops being valid; absent where it has no end.",
     ("synchronizer", "package", "version"),
-    source="POST /v2/package-vetting/list",
+    source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 VETTED_COUNT = Metric(
     "canton_ledger_vetted_packages",
     "How many versions of the packages looked at are vetted and valid now; 0 on each connected one if none is.",
     ("synchronizer",),
-    source="POST /v2/package-vetting/list or GET /v2/state/connected-synchronizers",
+    source="POST /v2/package-vetting/list, GET /v2/package-vetting or GET /v2/state/connected-synchronizers",
+)
+READABLE = Metric(
+    "canton_ledger_vetting_readable",
+    "1 if the node tells what this participant has vetted, 0 if it does not have or refuses that operation.",
+    source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 
 MOST_VETTED = 10_000
@@ -113,9 +119,8 @@ async def ledger_info(node: Node, options: Options, previous: Yielded) -> Yields
     packages = await node.if_there(partial(node.get, "/v2/packages", Packages))
     if packages is not None:
         yield PACKAGES.sample(len(packages.ids or ()))
-    if participant is None:
-        return
-    vetted = await node.if_there(partial(vetted_packages, node, options, participant.id))
+    vetted = await readable_vetting(node, options, participant)
+    yield READABLE.sample(vetted is not None)
     if vetted is None:
         return
     if not vetted:  # else a count that is compared with what is required would be absent, and nobody alarmed
@@ -130,9 +135,28 @@ async def ledger_info(node: Node, options: Options, previous: Yielded) -> Yields
         yield VETTED_COUNT.sample(len(versions), synchronizer=synchronizer)
 
 
-async def vetted_packages(node: Node, options: Options, participant: str) -> Vetted:
+async def readable_vetting(node: Node, options: Options, participant: Participant | None) -> Vetted | None:
+    """Return what the participant has vetted; None where the node will not tell, as long as it is what it is.
+
+    What may pass by itself, or is ours to mend, fails the run.
+    """
+    if participant is None:
+        return None  # whose vetting it would be is not known
+    ways = ("POST", "/v2/package-vetting/list"), ("GET", "/v2/package-vetting")
+    try:
+        return await node.first(*(partial(vetted_packages, node, options, participant.id, *way) for way in ways))
+    except Unsupported as lack:
+        reason = str(lack)
+    except Refused as refusal:
+        if refusal.status is None or refusal.pause is not None:
+            raise
+        reason = str(refusal)
+    node.remark("what this participant has vetted cannot be read", reason)
+    return None
+
+
+async def vetted_packages(node: Node, options: Options, participant: str, method: str, route: str) -> Vetted:
     """Return name and version of each package the participant has vetted that is valid now, by synchronizer."""
-    route = "/v2/package-vetting/list"
     wanted = {
         "packageMetadataFilter": {"packageNamePrefixes": options.package_prefixes},
         "topologyStateFilter": {"participantIds": [participant]},
@@ -142,14 +166,14 @@ async def vetted_packages(node: Node, options: Options, participant: str) -> Vet
         return wanted if token is None else {**wanted, "pageToken": token}
 
     found: Vetted = {}
-    async for page in node.pages(route, VettingPage, body):
+    async for page in node.pages(route, VettingPage, body, method=method):
         for vetting in page.vetted or ():
             if vetting.participant == participant:
                 versions = found.setdefault(vetting.synchronizer, {})
                 valid = (package for package in vetting.packages if package.name and package.is_valid(node.now()))
                 versions.update({(each.name or "", each.version or ""): each.valid_until for each in valid})
         if len(found) + sum(map(len, found.values())) > MOST_VETTED:
-            raise TooLarge(f"POST {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")
+            raise TooLarge(f"{method} {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")
     return found
 
 

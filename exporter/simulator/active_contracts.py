@@ -39,7 +39,7 @@ class ActiveQuestions:
 
     def questions(self) -> Iterator[Question]:
         yield Question("POST", "/v2/state/active-contracts", self.whole)
-        if self._dialect is not Dialect.V0_5:
+        if not self._dialect.is_canton_3_4:
             yield Question("GET", PAGE, disabled if self._dialect.legacy_is_disabled else self.page)
         if self._dialect.posts_acs_pages:
             yield Question("POST", PAGE, self.page)
@@ -54,7 +54,7 @@ class ActiveQuestions:
         found = list(islice(self._shown(offset, begin, asked), rows))
         check_length(len(found), self._list_limit)
         # A stream may be continued after each of its elements, but not before Canton 3.5.
-        if self._dialect is Dialect.V0_5:
+        if self._dialect.is_canton_3_4:
             return [entry for _, entry in found]
         return [{**entry, "streamContinuationToken": page_token(number + 1)} for number, entry in found]
 

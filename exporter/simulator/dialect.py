@@ -9,6 +9,7 @@ class Dialect(StrEnum):
     """The document to the letter, or a release of the network. What differs is asked by a property, not by a name."""
 
     DOCUMENT = "document"
+    V0_5_10 = "0.5.10"
     V0_5 = "0.5"
     V0_6 = "0.6"
     V0_7_5 = "0.7.5"
@@ -17,12 +18,28 @@ class Dialect(StrEnum):
     @property
     def splice(self) -> str:
         """The release that scan and validator report."""
-        return {"0.5": "0.5.15", "0.6": "0.6.1", "0.7.5": "0.7.5", "0.9": "0.9.0"}.get(self, "")
+        return {"0.5.10": "0.5.10", "0.5": "0.5.15", "0.6": "0.6.1", "0.7.5": "0.7.5", "0.9": "0.9.0"}.get(self, "")
 
     @property
     def canton(self) -> str:
         """The version that the ledger reports."""
-        return {"document": "3.5.14", "0.5": "3.4.12", "0.6": "3.5.1", "0.7.5": "3.5.15", "0.9": "3.6.1"}[self]
+        return {
+            "document": "3.5.14",
+            "0.5.10": "3.4.11",
+            "0.5": "3.4.12",
+            "0.6": "3.5.1",
+            "0.7.5": "3.5.15",
+            "0.9": "3.6.1",
+        }[self]
+
+    @property
+    def is_canton_3_4(self) -> bool:
+        return self in (Dialect.V0_5_10, Dialect.V0_5)
+
+    @property
+    def lists_vetting(self) -> bool:
+        """Vetting is asked for by a POST too, and later by that alone (Canton 3.4.12)."""
+        return self is not Dialect.V0_5_10
 
     @property
     def is_network(self) -> bool:
@@ -45,17 +62,17 @@ class Dialect(StrEnum):
     @property
     def checks_early_for_a_checkpoint(self) -> bool:
         """A stream without updates gets a checkpoint soon after it was opened (Canton 3.5.1)."""
-        return self is not Dialect.V0_5
+        return not self.is_canton_3_4
 
     @property
     def takes_package_ids(self) -> bool:
         """A template in a filter of the ledger may be named by a package id in place of a package name."""
-        return self in (Dialect.DOCUMENT, Dialect.V0_5)
+        return self is Dialect.DOCUMENT or self.is_canton_3_4
 
     @property
     def fails_on_malformed_names(self) -> bool:
         """A malformed name of a template is an error of the ledger's, not of the caller's."""
-        return self in (Dialect.V0_5, Dialect.V0_6, Dialect.V0_7_5)
+        return self.is_canton_3_4 or self in (Dialect.V0_6, Dialect.V0_7_5)
 
     @property
     def has_update_pages(self) -> bool:
@@ -65,7 +82,7 @@ class Dialect(StrEnum):
     @property
     def posts_acs_pages(self) -> bool:
         """Pages of a ledger's active contracts are asked for by POST; where they are not, by GET alone."""
-        return self not in (Dialect.V0_5, Dialect.V0_6)
+        return not self.is_canton_3_4 and self is not Dialect.V0_6
 
     @property
     def has_command_completions(self) -> bool:
@@ -74,12 +91,12 @@ class Dialect(StrEnum):
 
     @property
     def knows_descending_order(self) -> bool:
-        return self is not Dialect.V0_5
+        return not self.is_canton_3_4
 
     @property
     def acs_versions(self) -> tuple[int, ...]:
         """The versions of the operation /vN/state/acs that there are."""
-        return {"document": (0, 2), "0.5": (0,), "0.6": (0, 1), "0.7.5": (0, 1, 2), "0.9": (2,)}[self]
+        return {"document": (0, 2), "0.5.10": (0,), "0.5": (0,), "0.6": (0, 1), "0.7.5": (0, 1, 2), "0.9": (2,)}[self]
 
     @property
     def names_last_migration(self) -> bool:
@@ -105,7 +122,7 @@ class Dialect(StrEnum):
     @property
     def reward_accounting(self) -> str | None:
         """Below which path the accounting of rewards is, if there is any."""
-        if self is Dialect.V0_5:
+        if self.is_canton_3_4:
             return None
         return f"/v0{'' if self is Dialect.V0_6 else '/internal'}/reward-accounting-process/rounds"
 
@@ -121,7 +138,7 @@ class Dialect(StrEnum):
     @property
     def finds_hashes(self) -> bool:
         """A scan finds an update by the hash of the prepared transaction."""
-        return self is not Dialect.V0_5
+        return not self.is_canton_3_4
 
     @property
     def encoding_parameter(self) -> str:

@@ -99,7 +99,7 @@ def created_json(
         "representativePackageId": template.package_id,
         "acsDelta": True,
     }
-    if dialect is not Dialect.V0_5:
+    if not dialect.is_canton_3_4:
         created["contractKeyHash"] = None
     return created
 
@@ -130,7 +130,7 @@ def view_json(contract: Contract, interface: str, dialect: Dialect) -> dict[str,
         "viewStatus": {"code": 0, "message": "", "details": []},
         "viewValue": {"owner": contract.signatory, "amount": quantity(contract)},
     }
-    if dialect is not Dialect.V0_5:
+    if not dialect.is_canton_3_4:
         view["implementationPackageId"] = contract.template.package_id
     return view
 

@@ -48,7 +48,7 @@ class PackageQuestions:
         yield Question("GET", "/v2/package-vetting", disabled if self._dialect.legacy_is_disabled else self.vettings)
         if self._dialect.legacy_is_disabled:
             yield Question("POST", "/v2/package-vetting", disabled)
-        if self._dialect is not Dialect.V0_5:
+        if self._dialect.lists_vetting:
             yield Question("POST", "/v2/package-vetting/list", self.vettings)
 
     async def packages(self, request: web.Request) -> Any:

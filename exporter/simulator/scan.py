@@ -73,7 +73,7 @@ class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
     async def feature_support(self, request: web.Request) -> web.Response:
         if self.dialect is Dialect.DOCUMENT:
             return self.json({"dummy": True})
-        if self.dialect is Dialect.V0_5:
+        if self.dialect.is_canton_3_4:
             return self.json({"no_holding_fees_on_transfers": False})
         return self.json({"dummy": None})
 

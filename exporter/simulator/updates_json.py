@@ -85,7 +85,7 @@ class Updates:
         party = participant.contents.authorized(event)
         if asked and party not in asked:
             return None
-        kinds = AUTHORIZATIONS[:-1] if self._dialect is Dialect.V0_5 else AUTHORIZATIONS
+        kinds = AUTHORIZATIONS[:-1] if self._dialect.is_canton_3_4 else AUTHORIZATIONS
         kind = kinds[number(event, "authorization", len(kinds))]
         value = {"partyId": party, "participantId": participant.id}
         if kind != "Revoked":

@@ -11,16 +11,21 @@ from tests.nodes import NO_ROUTE, TestNode
 
 VERSION, PARTICIPANT, PACKAGES = "/v2/version", "/v2/parties/participant-id", "/v2/packages"
 VETTING, CONNECTED = "/v2/package-vetting/list", "/v2/state/connected-synchronizers"
+GOT = "/v2/package-vetting"
 US, OTHER = "participant::12", "other::12"
 ASKED: dict[str, Any] = {
     "packageMetadataFilter": {"packageNamePrefixes": ["splice-"]},
     "topologyStateFilter": {"participantIds": [US]},
 }
-INFO = [
+KNOWN = [
     f'canton_ledger_info{{participant="{US}",version="3.5.14"}} 1.0',
     "canton_ledger_checkpoint_max_delay_seconds 75.0",
     "canton_ledger_packages 2.0",
 ]
+INFO = [*KNOWN, "canton_ledger_vetting_readable 1.0"]
+UNREAD = [*KNOWN, "canton_ledger_vetting_readable 0.0"]
+NOT_THERE: dict[str, Any] = {"status": 404, "body": b"The requested resource could not be found."}
+CANNOT = "what this participant has vetted cannot be read"
 
 
 def delay(**parts: Any) -> dict[str, Any]:
@@ -91,19 +96,88 @@ async def test_a_node_that_has_nothing_but_a_version_tells_that(node: TestNode, 
     node.get(VERSION, answers={"version": "3.4.1"})
     for path in (PARTICIPANT, PACKAGES):
         node.get(path, status=404, answers=NO_ROUTE)
-    assert await lines(ledger_info) == ['canton_ledger_info{participant="",version="3.4.1"} 1.0']
+    assert await lines(ledger_info) == [
+        'canton_ledger_info{participant="",version="3.4.1"} 1.0',
+        "canton_ledger_vetting_readable 0.0",
+    ]
 
 
-async def test_an_older_node_cannot_list_what_is_vetted(node: TestNode, lines: Lines) -> None:
+async def test_a_node_before_canton_3_4_12_is_asked_by_a_get_with_a_body(node: TestNode, lines: Lines) -> None:
     tell(node)
-    node.post(VETTING, ASKED, status=404, body=b"The requested resource could not be found.")
-    assert await lines(ledger_info) == INFO
+    node.post(VETTING, ASKED, **NOT_THERE)
+    node.get(GOT, ASKED, answers={"vettedPackages": [vetting(package())], "nextPageToken": "b"})
+    more = {"vettedPackages": [vetting(package("0.1.24"))], "nextPageToken": ""}
+    node.get(GOT, {**ASKED, "pageToken": "b"}, answers=more)
+    assert await lines(ledger_info) == [
+        *INFO,
+        'canton_ledger_vetted_package_info{package="splice-amulet",synchronizer="global::12",version="0.1.23"} 1.0',
+        'canton_ledger_vetted_package_info{package="splice-amulet",synchronizer="global::12",version="0.1.24"} 1.0',
+        'canton_ledger_vetted_packages{synchronizer="global::12"} 2.0',
+    ]
+    assert lines.run.remarks == ()
 
 
-async def test_a_token_that_is_not_taken_for_a_part_of_it_is_no_lack(node: TestNode, lines: Lines) -> None:
+async def test_a_node_that_tells_nothing_vetted_by_either_way_says_all_the_rest(node: TestNode, lines: Lines) -> None:
     tell(node)
-    node.post(VETTING, ASKED, status=403, answers={"code": "NA", "cause": "A security-sensitive error"})
-    assert await lines(ledger_info) == [f"unauthorized: POST {VETTING}: 403 NA: A security-sensitive error"]
+    node.post(VETTING, ASKED, **NOT_THERE)
+    node.get(GOT, ASKED, status=405, body=b"")
+    assert await lines(ledger_info) == UNREAD
+    said = f"POST {VETTING}: 404: The requested resource could not be found.; GET {GOT}: 405"
+    assert list(map(str, lines.run.remarks)) == [f"{CANNOT}: {said}"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"status": 401, "body": b"Unauthorized"}, "401: Unauthorized"),
+        ({"status": 403, "answers": {"code": "NA", "cause": "A security error"}}, "403 NA: A security error"),
+        ({"status": 400, "answers": {"code": "INVALID_ARGUMENT", "cause": "no"}}, "400 INVALID_ARGUMENT: no"),
+        ({"status": 400, "body": b"<html>Bad Request</html>"}, "400 and an HTML page: is this the API's address?"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("method", ["POST", "GET"])
+async def test_vetting_alone_that_is_refused_leaves_all_the_rest(
+    node: TestNode, lines: Lines, answer: dict[str, Any], said: str, method: str
+) -> None:
+    tell(node)
+    if method == "POST":
+        node.post(VETTING, ASKED, **answer)
+    else:
+        node.post(VETTING, ASKED, **NOT_THERE)
+        node.get(GOT, ASKED, **answer)
+    assert await lines(ledger_info) == UNREAD
+    [remark] = lines.run.remarks
+    assert remark == (CANNOT, f"{method} {VETTING if method == 'POST' else GOT}: {said}")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"status": 500, "answers": {"code": "LEDGER_API_INTERNAL_ERROR"}}, "refused"),
+        ({"status": 503, "body": b"no healthy upstream"}, "refused"),
+        ({"status": 504, "body": b"<html>Gateway Timeout</html>"}, "refused"),
+        ({"status": 429, "body": b"slower"}, "limited"),
+        ({"answers": {"vettedPackages": "many"}}, "malformed"),
+    ],
+    ids=str,
+)
+async def test_what_may_pass_or_makes_no_sense_fails_the_run(
+    node: TestNode, lines: Lines, answer: dict[str, Any], reason: str
+) -> None:
+    tell(node)
+    node.post(VETTING, ASKED, **NOT_THERE)
+    node.get(GOT, ASKED, **answer)
+    [line] = await lines(ledger_info, within=0.9)
+    assert line.startswith(f"{reason}: GET {GOT}: ")
+
+
+async def test_pages_that_end_in_the_middle_are_no_lack(node: TestNode, lines: Lines) -> None:
+    tell(node)
+    node.post(VETTING, ASKED, answers={"vettedPackages": [vetting(package())], "nextPageToken": "b"})
+    node.post(VETTING, {**ASKED, "pageToken": "b"}, **NOT_THERE)
+    [line] = await lines(ledger_info)
+    assert line.endswith("in the middle of the pages")
 
 
 @pytest.mark.parametrize(
@@ -134,6 +208,7 @@ async def test_reads_what_the_specification_allows_a_node_to_leave_out(node: Tes
     assert await lines(ledger_info) == [
         f'canton_ledger_info{{participant="{US}",version=""}} 1.0',
         "canton_ledger_packages 0.0",
+        "canton_ledger_vetting_readable 1.0",
         'canton_ledger_vetted_package_info{package="splice-amulet",synchronizer="global::12",version=""} 1.0',
         'canton_ledger_vetted_packages{synchronizer="global::12"} 1.0',
     ]

@@ -8,6 +8,7 @@ from tests.simulator.conftest import Client, StandingClock
 RELEASES = [dialect for dialect in Dialect if dialect is not Dialect.DOCUMENT]
 VERSIONS = {
     Dialect.DOCUMENT: [0, 2],
+    Dialect.V0_5_10: [0],
     Dialect.V0_5: [0],
     Dialect.V0_6: [0, 1],
     Dialect.V0_7_5: [0, 1, 2],

@@ -7,7 +7,7 @@ import pytest
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from tests.simulator.conftest import Client, Reply, StandingClock
 
-FINDING = [dialect for dialect in Dialect if dialect is not Dialect.V0_5]
+FINDING = [dialect for dialect in Dialect if not dialect.is_canton_3_4]
 TRANSACTION = [
     "update_id",
     "migration_id",
@@ -36,7 +36,7 @@ async def found(client: Client, network: Network, name: str, dialect: str = "0.9
 async def test_hashes_are_found_from_release_0_6_on(network: Network, client: Client, dialect: Dialect) -> None:
     known = [*network.world.hashes.transactions, *network.world.hashes.reassignments]
     statuses = {(await ask(client, network, name, dialect)).status for name in known}
-    assert statuses == ({404} if dialect is Dialect.V0_5 else {200})
+    assert statuses == ({404} if dialect.is_canton_3_4 else {200})
 
 
 @pytest.mark.parametrize("dialect", FINDING)

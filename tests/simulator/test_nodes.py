@@ -91,7 +91,9 @@ async def test_a_ledger_says_how_long_a_checkpoint_may_take(clock: StandingClock
     assert (delay["seconds"], delay["nanos"]) == (62, 500_000_000)
 
 
-@pytest.mark.parametrize(("dialect", "canton"), [("0.5", "3.4.12"), ("0.6", "3.5.1"), ("0.7.5", "3.5.15")])
+@pytest.mark.parametrize(
+    ("dialect", "canton"), [("0.5.10", "3.4.11"), ("0.5", "3.4.12"), ("0.6", "3.5.1"), ("0.7.5", "3.5.15")]
+)
 async def test_a_ledger_says_its_canton_version(network: Network, client: Client, dialect: str, canton: str) -> None:
     assert (await client.ask(network[f"ledger-{dialect}"], "/v2/version")).json["version"] == canton
 

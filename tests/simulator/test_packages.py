@@ -10,7 +10,7 @@ from exporter.simulator.vetting import PACKAGE_NAMES
 from tests.simulator.conftest import Client, Reply, StandingClock, ledger
 
 LIST = "/v2/package-vetting/list"
-SINCE_3_5 = [dialect for dialect in Dialect if dialect is not Dialect.V0_5]
+LISTING = [dialect for dialect in Dialect if dialect is not Dialect.V0_5_10]
 
 
 def own(network: Network, dialect: str = "0.7.5") -> dict[str, Any]:
@@ -36,9 +36,16 @@ async def test_a_ledger_tells_its_packages_and_their_status(network: Network, cl
 
 @pytest.mark.parametrize(
     ("dialect", "listed", "got"),
-    [("document", 200, 200), ("0.5", 404, 200), ("0.6", 200, 200), ("0.7.5", 200, 200), ("0.9", 200, 400)],
+    [
+        ("document", 200, 200),
+        ("0.5.10", 404, 200),
+        ("0.5", 200, 200),
+        ("0.6", 200, 200),
+        ("0.7.5", 200, 200),
+        ("0.9", 200, 400),
+    ],
 )
-async def test_vetting_is_listed_since_canton_3_5_and_got_until_3_6(
+async def test_vetting_is_listed_since_canton_3_4_12_and_got_until_3_6(
     network: Network, client: Client, dialect: str, listed: int, got: int
 ) -> None:
     node = ledger(network, dialect)
@@ -73,7 +80,7 @@ async def test_a_version_may_have_ended_or_be_yet_to_begin(network: Network, cli
     ]
 
 
-@pytest.mark.parametrize("dialect", SINCE_3_5)
+@pytest.mark.parametrize("dialect", LISTING)
 async def test_absent_bounds_are_nulls_on_the_network_only(network: Network, client: Client, dialect: Dialect) -> None:
     answer = await client.ask(ledger(network, dialect), LIST, {})
     assert ("null" in answer.text) == dialect.is_network

@@ -34,7 +34,7 @@ async def test_weights_are_told_from_release_0_6_9_on(
     network: Network, client: Client, parties: list[str], dialect: Dialect
 ) -> None:
     answers = [await ask(client, network, dialect, svParty=party) for party in parties]
-    if dialect in (Dialect.V0_5, Dialect.V0_6):
+    if dialect.is_canton_3_4 or dialect is Dialect.V0_6:
         assert {answer.status for answer in answers} == {404}
     else:
         nothing: dict[str, None] = {"rewardWeight": None} if dialect.is_network else {}

@@ -114,7 +114,7 @@ async def test_a_topology_transaction_tells_what_a_participant_may_do_for_a_part
         seen.add(name.removeprefix("ParticipantAuthorization"))
         assert told["value"]["participantId"] == node.participant.id
         assert ("participantPermission" in told["value"]) == (name != "ParticipantAuthorizationRevoked")
-    assert seen == {"Added", "Changed", "Revoked"} | ({"Onboarding"} if dialect is not Dialect.V0_5 else set())
+    assert seen == {"Added", "Changed", "Revoked"} | ({"Onboarding"} if not dialect.is_canton_3_4 else set())
 
 
 async def test_each_kind_is_shown_only_if_it_was_asked_for(network: Network, client: Client) -> None:

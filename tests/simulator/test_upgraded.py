@@ -61,7 +61,8 @@ async def test_control_upgrades_a_node_which_misbehaves_as_before(network: Netwo
 @pytest.mark.parametrize("body", [b"{", [], {}, {"dialect": "0.8"}, {"dialect": []}, {"dialect": "0.9", "in": 5}])
 async def test_control_knows_no_other_dialects(network: Network, client: Client, body: Any) -> None:
     answer = await client.ask(network.control_url, "/nodes/scan-0.5/dialect", body, method="PUT")
-    sentence = 'An upgrade takes a JSON object of "dialect" (one of document, 0.5, 0.6, 0.7.5, 0.9) and nothing else.\n'
+    dialects = "document, 0.5.10, 0.5, 0.6, 0.7.5, 0.9"
+    sentence = f'An upgrade takes a JSON object of "dialect" (one of {dialects}) and nothing else.\n'
     assert (answer.status, answer.text) == (400, sentence)
     assert network["scan-0.5"].dialect is Dialect.V0_5
     other = await client.ask(network.control_url, "/nodes/other/dialect", {"dialect": "0.9"}, method="PUT")
