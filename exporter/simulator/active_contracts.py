@@ -1,4 +1,4 @@
-"""The operations of a ledger that tell its active contracts: as one list, and in pages."""
+"""The operations of a ledger that tell its active contracts: as one list, as a stream, and in pages."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from exporter.simulator.active import Active
-from exporter.simulator.canton_error import CantonError
+from exporter.simulator.canton_error import CantonError, invalid_argument
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.event_format import EventFormat, read_event_format
 from exporter.simulator.ledger_request import (
@@ -28,6 +28,8 @@ from exporter.simulator.updates_request import check_length, check_not_negative,
 PAGE = "/v2/state/active-contracts-page"
 ON_A_PAGE = 2_000
 MOST_ON_A_PAGE = 10_000
+# After so many contracts it is looked whether they are pruned.
+CHECKED = 100
 
 
 class ActiveQuestions:
@@ -46,17 +48,26 @@ class ActiveQuestions:
 
     async def whole(self, request: web.Request) -> Any:
         rows, _ = read_limits(request.query, self._list_limit)
-        body = read_body(await request.read())
+        found = list(islice(self.stream(await request.read()), rows))
+        check_length(len(found), self._list_limit)
+        return found
+
+    def stream(self, content: bytes) -> Iterator[dict[str, Any]]:
+        """All there is of what a request asks for; it ends with an error if that is pruned meanwhile."""
+        body = read_body(content)
         offset = require(read_field(body, "activeAtOffset", int), "activeAtOffset")
         asked = self._read_format(body)
-        [begin] = read_page_token(read_field(body, "streamContinuationToken", str)) or [0]
+        token = None if self._dialect.is_canton_3_4 else read_field(body, "streamContinuationToken", str)
+        [begin, of] = read_page_token(token, parts=2) or [0, offset]
         self._check(offset)
-        found = list(islice(self._shown(offset, begin, asked), rows))
-        check_length(len(found), self._list_limit)
-        # A stream may be continued after each of its elements, but not before Canton 3.5.
-        if self._dialect.is_canton_3_4:
-            return [entry for _, entry in found]
-        return [{**entry, "streamContinuationToken": page_token(number + 1)} for number, entry in found]
+        if of != offset:
+            raise invalid_argument("The token is of another offset.")
+        for number, entry in self._shown(offset, begin, asked):
+            if number % CHECKED == 0:
+                self._check(offset)
+            # A stream may be continued after each of its elements, but not before Canton 3.5.
+            after = {} if self._dialect.is_canton_3_4 else {"streamContinuationToken": page_token(number + 1, offset)}
+            yield {**entry, **after}
 
     async def page(self, request: web.Request) -> Any:
         body = read_body(await request.read())

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 from aiohttp import web
 
+from exporter.simulator import websocket
 from exporter.simulator.active import Active
 from exporter.simulator.active_contracts import ActiveQuestions
 from exporter.simulator.canton_error import CantonError, error_of
@@ -61,6 +62,8 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/ledger-end", self.ledger_end)
         yield Operation("GET", "/v2/state/latest-pruned-offsets", self.latest_pruned_offsets)
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
+        if self.dialect.is_network:  # the document has none of the websockets
+            yield Operation("GET", "/v2/state/active-contracts", self.active_contracts_stream)
         yield from map(self._operation, self._questions())
 
     def _questions(self) -> Iterator[Question]:
@@ -70,7 +73,16 @@ class LedgerNode(Node):
         yield from self.parties.questions()
         yield from UpdateQuestions(participant, dialect, limit).questions()
         yield from CompletionQuestions(participant, dialect, limit, self._token_user).questions()
-        yield from ActiveQuestions(participant, self._active, dialect, limit).questions()
+        yield from self._active_questions().questions()
+
+    def _active_questions(self) -> ActiveQuestions:
+        return ActiveQuestions(self.participant, self._active, self.dialect, self._list_limit)
+
+    async def active_contracts_stream(self, request: web.Request) -> web.StreamResponse:
+        return await websocket.converse(request, self._active_questions().stream, self.dialect.write)
+
+    def token_of(self, request: web.Request) -> str | None:
+        return super().token_of(request) or websocket.token_of(request)
 
     def _operation(self, question: Question) -> Operation:
         async def answer(request: web.Request) -> web.Response:

@@ -20,7 +20,7 @@ from exporter.simulator.world import World
 # Statuses that HTTP allows no body.
 BODILESS = (204, 205, 304)
 
-Answer = Callable[[web.Request], Awaitable[web.Response]]
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,11 @@ class Node(ABC):
     def json(self, body: Any, status: int = 200) -> web.Response:
         return web.Response(text=self.dialect.write(body), status=status, content_type="application/json")
 
+    def token_of(self, request: web.Request) -> str | None:
+        """The token that a request carries."""
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return token if scheme == "Bearer" else None
+
     def _application(self) -> web.Application:
         app = web.Application(middlewares=[self._misbehave])
         app.on_response_prepare.append(self._date)
@@ -126,9 +131,8 @@ class Node(ABC):
     def _guarded(self, answer: Answer) -> Answer:
         good_until = expiry(self._token or "")
 
-        async def guarded(request: web.Request) -> web.Response:
-            is_known = request.headers.get("Authorization") == f"Bearer {self._token}"
-            if is_known and self.world.wall() < good_until:
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            if self.token_of(request) == self._token and self.world.wall() < good_until:
                 return await answer(request)
             return self.refuse(401, self._path(request))
 
