@@ -1,6 +1,7 @@
 """What a node's bytes mean: a typed answer, "there is none", or one of our errors."""
 
 import re
+from dataclasses import replace
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Annotated, TypeVar
@@ -31,6 +32,30 @@ class ErrorBody(Struct):
     code: str | None = None
     cause: str | None = None
     error: str | None = None
+
+
+class StreamError(ErrorBody):
+    """The error with which a ledger ends a stream, where no HTTP status can tell of what kind it is."""
+
+    grpc: int | None = msgspec.field(name="grpcCodeValue", default=None)
+
+
+STATUS_OF_GRPC = {
+    1: 499,
+    3: 400,
+    4: 504,
+    5: 404,
+    6: 409,
+    7: 403,
+    8: 429,
+    9: 400,
+    10: 409,
+    11: 400,
+    12: 501,
+    14: 503,
+    16: 401,
+}
+"""With which HTTP status a ledger answers elsewhere what it says by a gRPC code; everything else is a 500."""
 
 
 HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
@@ -127,6 +152,20 @@ def one_line(text: str) -> str:
 def decode(reply: Reply, answer: type[T]) -> T:
     """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
     return read(msgspec.Raw(reply.body), answer, reply.asked)
+
+
+def decode_message(reply: Reply, answer: type[T]) -> T:
+    """Return a message of a stream, of a type that needs what an error does not have. Raises what an error means."""
+    try:
+        return decode(reply, answer)
+    except Malformed:
+        try:
+            error = msgspec.json.decode(reply.body, type=StreamError)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            error = StreamError()
+        if not error.code or error.cause is None:
+            raise
+    return decode(check(replace(reply, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
 
 
 def read(value: object, meaning: type[T], asked: str) -> T:

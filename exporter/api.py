@@ -3,16 +3,19 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from exporter.answers import check, decode, read_retry_after
 from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
+from exporter.elements import elements
 from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported
 from exporter.paging import Circle, Mark, Paged
 from exporter.question import ANYTHING, NOTHING, Question, Request, question
+from exporter.remark import Remark
 from exporter.settings import Kind
 from exporter.transport import Reply, Transport
 from exporter.ways import Ways
@@ -26,18 +29,6 @@ KNOCK_BYTES = 2**16
 """How much is read of an answer to a probe of health: what it says stands at its beginning."""
 PATIENCE = (1, 4, 16)
 """How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
-
-
-class Remark(NamedTuple):
-    """What people should know although the run is ok. A remark is another one only if its summary is."""
-
-    summary: str
-    """What is the matter, in words that stay the same as long as it is the same."""
-    detail: str = ""
-    """The node's own words, or figures: they may differ from run to run."""
-
-    def __str__(self) -> str:
-        return f"{self.summary}: {self.detail}" if self.detail else self.summary
 
 
 class Node(Ways):
@@ -165,6 +156,14 @@ class Node(Ways):
             except Unsupported as lack:
                 raise Refused(f"{lack}, in the middle of the pages") from lack
 
+    def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
+        """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.
+
+        `answer` needs something that no error has. It is not asked again if it breaks off: what was given was given.
+        Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
+        """
+        return elements(question("GET", route, body=body), answer, self._auth, self._hear)
+
     async def knock(self, route: str, **fill: str) -> Reply:
         """GET a route and return the answer whatever its status, as a probe of health does.
 
@@ -204,23 +203,49 @@ class Node(Ways):
                 reply = await self._exchange(asked, another, share)
         return reply
 
+    async def _hear(self, asked: Question, token: Token | None) -> AsyncGenerator[Reply, None]:
+        """Ask once by a websocket within the time this run has, and write it into the request log."""
+        started, outcome = self._clock.monotonic(), "cancelled"
+        try:
+            seconds = self._seconds_for(asked)
+            stream = self._transport.stream(asked, token.text if token else None, Share.HALF, seconds)
+            async with aclosing(stream) as replies:
+                async for reply in replies:
+                    outcome = str(reply.status)
+                    yield self._noted(reply)
+        except Failed as failure:
+            outcome = failure.reason
+            raise
+        finally:
+            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+
+    def _seconds_for(self, asked: Question) -> float:
+        seconds = self.time_left() - self._reserve
+        if seconds <= 0:
+            raise TimedOut(f"{asked}: the run had no time left for it")
+        return seconds
+
+    def _noted(self, reply: Reply) -> Reply:
+        """Leave the node alone if it asks for that, and take secrets out of what it says."""
+        if reply.status == 429:
+            self._transport.rest(reply.endpoint, read_retry_after(reply))
+        # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
+        return replace(
+            reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success or reply.status == 101)
+        )
+
     async def _exchange(self, asked: Question, token: Token | None, share: Share) -> Reply:
         """Ask once within the time this run has, and write it into the request log."""
         started = self._clock.monotonic()
         outcome = "cancelled"
         try:
-            seconds = self.time_left() - self._reserve
-            if seconds <= 0:
-                raise TimedOut(f"{asked}: the run had no time left for it")
+            seconds = self._seconds_for(asked)
             reply = await self._transport.request(asked, token.text if token else None, share, seconds)
         except Failed as failure:
             outcome = failure.reason
             raise
         else:
             outcome = str(reply.status)
-            if reply.status == 429:
-                self._transport.rest(reply.endpoint, read_retry_after(reply))
-            # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
-            return replace(reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success))
+            return self._noted(reply)
         finally:
             self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))

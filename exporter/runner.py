@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from exporter.answers import one_line
-from exporter.api import Node, Remark
+from exporter.api import Node
 from exporter.auth import Auth
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded
@@ -17,6 +17,7 @@ from exporter.durations import write_duration
 from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported, worst
 from exporter.metric import Sample
 from exporter.question import Request
+from exporter.remark import Remark
 from exporter.settings import Schedule, Target
 from exporter.transport import Transport
 

@@ -6,13 +6,13 @@ from types import MappingProxyType
 from typing import Literal
 
 from exporter import own
-from exporter.api import Remark
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.collectors.health import health, is_up
 from exporter.exposition import Lines
 from exporter.metric import Metric, Sample
 from exporter.presentation import cap, rename_parties
+from exporter.remark import Remark
 from exporter.runner import Outcome, Run, Watch
 from exporter.tally import Tally
 

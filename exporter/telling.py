@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from exporter.api import Remark
 from exporter.clock import Clock
+from exporter.remark import Remark
 from exporter.runner import Outcome, Run, Watch
 from exporter.standing import Standing
 

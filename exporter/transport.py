@@ -3,22 +3,19 @@
 import asyncio
 import errno
 import math
-import ssl
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from weakref import WeakKeyDictionary
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import aiohttp
-from aiohttp.client_reqrep import ClientRequest, ClientResponse
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
+from aiohttp.client_reqrep import ClientResponse
 from multidict import CIMultiDict
 from yarl import URL
 
-from exporter import own
+from exporter import own, websocket
 from exporter.budget import Budget, Share
 from exporter.clock import Clock
+from exporter.connector import Connector
 from exporter.destination import Destination, Endpoint
 from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
 from exporter.mishaps import explain
@@ -28,12 +25,6 @@ from exporter.tally import Tally
 
 MOST_BYTES = 32 * 2**20
 """How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
-
-KEEPALIVE_SECONDS = 20
-"""Longer than the shortest default interval, so that it needs no new connection; shorter than what nodes allow."""
-
-RENEWED_SECONDS = 600
-"""How long a connection under TLS is used before another takes its place, with a handshake of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,39 +50,11 @@ class Reply:
         return 200 <= self.status < 300
 
 
-@cache
-def tls_context() -> ssl.SSLContext:
-    """Return the one context all targets share: making one takes 20 ms. SSL_CERT_FILE adds a private authority."""
-    return ssl.create_default_context()
+@dataclass(slots=True)
+class Counted:
+    """By which code a request is counted."""
 
-
-class Connector(aiohttp.TCPConnector):
-    """Connections of which none under TLS grows old, so that the certificate seen is the one that is served.
-
-    One kept alive by its questions would otherwise never see a certificate that was renewed, or that has ended.
-    """
-
-    def __init__(self, clock: Clock) -> None:
-        super().__init__(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS)
-        self._clock = clock
-        self._opened: WeakKeyDictionary[ssl.SSLObject, float] = WeakKeyDictionary()
-        self.certificate_expiry: dict[str, float] = {}
-        """Until when the certificate of the newest handshake is valid, by origin."""
-
-    async def connect(self, req: ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout) -> Connection:  # noqa: ASYNC109 - aiohttp's own signature
-        while True:
-            connection = await super().connect(req, traces, timeout)
-            tls = connection.transport.get_extra_info("ssl_object") if connection.transport else None
-            if tls is None:
-                return connection
-            now = self._clock.monotonic()
-            if tls not in self._opened:
-                self._opened[tls] = now
-                if expiry := (tls.getpeercert() or {}).get("notAfter"):
-                    self.certificate_expiry[str(req.url.origin())] = ssl.cert_time_to_seconds(str(expiry))
-            if now - self._opened[tls] < RENEWED_SECONDS:
-                return connection
-            connection.close()  # the pool gives another, which is new at last
+    code: str = "cancelled"
 
 
 class Transport:
@@ -110,6 +73,7 @@ class Transport:
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": "canton-exporter"},
+            middlewares=(websocket.nothing_else,),
         )
 
     async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
@@ -118,15 +82,9 @@ class Transport:
         Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
         and Unauthorized while the file of a header is missing.
         """
-        seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
-        # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
-        endpoint, headers = self.destination.endpoint(), headers_of(question, token, self.destination.headers())
-        limit = max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
-        if token:
-            self.redact.add(token)
-        started, sent = self._clock.monotonic(), self._clock.now()
-        code = "cancelled"
-        try:
+        endpoint, headers, limit = await self._ready(question, token, share, seconds)
+        with self._counted(question, endpoint, limit) as counted:
+            sent = self._clock.now()
             async with self._session.request(
                 question.method,
                 url_of(endpoint, question),
@@ -138,26 +96,71 @@ class Transport:
                 # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
                 timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
             ) as response:
-                code = str(response.status)
-                answered = self._clock.now()
-                body = await self._read(response, question)
-                expiry = self._connector.certificate_expiry.get(endpoint.origin)
-                asked, accept = str(question), headers["Accept"]
-                return Reply(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
+                counted.code = str(response.status)
+                return await self._reply(response, question, endpoint, sent)
+
+    async def stream(
+        self, question: Question, token: str | None, share: Share, seconds: float
+    ) -> AsyncGenerator[Reply, None]:
+        """Ask by a websocket: give the answer to its opening, and if that is a 101, a reply for each message.
+
+        It ends when the node has closed it as it does when all was sent, within `seconds`. Otherwise as `request`.
+        """
+        until = asyncio.get_running_loop().time() + seconds
+        opening = replace(question, body=None)
+        endpoint, headers, limit = await self._ready(opening, token, share, seconds)
+        with self._counted(question, endpoint, limit) as counted:
+            sent, url = self._clock.now(), url_of(endpoint, question)
+            try:
+                async with asyncio.timeout(limit):
+                    socket = await websocket.connect(
+                        self._session, url, question, headers=headers, proxy=endpoint.proxy, most_bytes=MOST_BYTES
+                    )
+            except websocket.NotOpened as refusal:
+                async with refusal.response as response, asyncio.timeout(limit):
+                    counted.code = str(response.status)
+                    reply = await self._reply(response, question, endpoint, sent)
+                yield reply
+                return
+            opened = Reply(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
+            async with websocket.ended(socket):
+                yield opened
+                async for message in websocket.messages(socket, question, limit, until):
+                    self._tally.add(own.RESPONSE_BYTES, question.route, amount=len(message))
+                    yield replace(opened, body=message)
+            counted.code = "101"
+
+    async def _ready(
+        self, question: Question, token: str | None, share: Share, seconds: float
+    ) -> tuple[Endpoint, CIMultiDict[str], float]:
+        """Wait for the turn of a request; return where it goes, with which headers, and how many seconds it has."""
+        seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
+        # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
+        endpoint, headers = self.destination.endpoint(), headers_of(question, token, self.destination.headers())
+        if token:
+            self.redact.add(token)
+        return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
+
+    @contextmanager
+    def _counted(self, question: Question, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
+        """Count a request by how it ends, and raise in our words what aiohttp ran into."""
+        counted, started = Counted(), self._clock.monotonic()
+        try:
+            yield counted
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-                code = BUG
+                counted.code = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
             failure = explain(error, str(question), endpoint.host, limit, self.redact)
-            code = failure.reason
+            counted.code = failure.reason
             raise failure from error
         except Failed as failure:
-            code = failure.reason
+            counted.code = failure.reason
             raise
         finally:
-            self._tally.add(own.REQUESTS, question.route, question.method, code)
+            self._tally.add(own.REQUESTS, question.route, question.method, counted.code)
             self._tally.add(own.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
-            if code == "429":
+            if counted.code == "429":
                 self._tally.add(own.THROTTLED)
 
     def rest(self, endpoint: Endpoint, seconds: float) -> None:
@@ -191,6 +194,13 @@ class Transport:
             if waited > 0.001:  # less is the asking itself
                 self._tally.add(own.BUDGET_WAIT, amount=waited)
         return waited
+
+    async def _reply(self, response: ClientResponse, question: Question, endpoint: Endpoint, sent: float) -> Reply:
+        answered = self._clock.now()
+        body = await self._read(response, question)
+        expiry = self._connector.certificate_expiry.get(endpoint.origin)
+        asked, accept = str(question), response.request_info.headers.get("Accept", "")
+        return Reply(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
 
     async def _read(self, response: ClientResponse, question: Question) -> bytes:
         chunks, size = [], 0

@@ -29,12 +29,24 @@ class Told:
 
 
 @dataclass
+class Socket:
+    """What a websocket answers to one message, and how often it was opened."""
+
+    asked: str
+    messages: tuple[object, ...]
+    code: int
+    token: str | None
+    opened: int = 0
+
+
+@dataclass
 class TestNode:
     """Answers the exact method, path, query and JSON body it was told; anything else is a fault of the test."""
 
     __test__ = False
 
     told: dict[Key, Told] = field(default_factory=dict)
+    sockets: dict[str, Socket] = field(default_factory=dict)
     unexpected: list[str] = field(default_factory=list)
     requests: list[web.Request] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -56,6 +68,12 @@ class TestNode:
         """Tell the answer to a POST with a JSON body; otherwise as `get`. Telling again replaces."""
         self._tell("POST", path, json.dumps(body, sort_keys=True), made(**answer))
 
+    def socket(
+        self, path: str, asked: object, /, *messages: object, code: int = 1000, token: str | None = None
+    ) -> None:
+        """Tell what a websocket answers to its first message; then it is closed. With a token, no other opens it."""
+        self.sockets[path] = Socket(json.dumps(asked, sort_keys=True), messages, code, token)
+
     def answer_anything(self, path: str, /, **answer: Any) -> None:
         """Tell the answer to whatever is asked of a path, for what a clock is part of."""
         self._tell("*", path, "", made(**answer))
@@ -67,11 +85,27 @@ class TestNode:
         route, _, query = path.partition("?")
         self.told[(method, route, tuple(sorted(parse_qsl(query))), body)] = told
 
-    async def _answer(self, request: web.Request) -> web.Response:
+    async def _converse(self, request: web.Request, told: Socket) -> web.StreamResponse:
+        if told.token and request.headers.get("Authorization") != f"Bearer {told.token}":
+            return web.Response(status=401)
+        told.opened += 1
+        socket = web.WebSocketResponse(protocols=("daml.ws.auth",))
+        await socket.prepare(request)
+        asked = json.dumps(await socket.receive_json(), sort_keys=True)
+        if asked != told.asked:
+            self.unexpected.append(f"websocket {request.raw_path} {asked}")
+        for message in told.messages:
+            await socket.send_json(message)
+        await socket.close(code=told.code)
+        return socket
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
         self.requests.append(request)
         self.asked.set()
         if self.silent:
             await asyncio.sleep(3600)
+        if not self.instead and "Upgrade" in request.headers and request.path in self.sockets:
+            return await self._converse(request, self.sockets[request.path])
         text = await request.text()
         body = json.dumps(json.loads(text), sort_keys=True) if text else ""
         key = (request.method, request.raw_path.partition("?")[0], tuple(sorted(request.query.items())), body)
@@ -104,7 +138,8 @@ class TestNode:
     def check(self) -> None:
         """Fail if anything else was asked, or anything told was never asked for."""
         assert not self.unexpected, f"asked for what nobody told: {self.unexpected}"
-        never = [key for key, told in self.told.items() if not told.asked]
+        never: list[object] = [key for key, told in self.told.items() if not told.asked]
+        never += [path for path, told in self.sockets.items() if not told.opened]
         assert not never or self.lenient or self.instead or self.silent, f"never asked for: {never}"
 
 

@@ -187,7 +187,7 @@ def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
     authority = trustme.CA()
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.transport.tls_context", lambda: trusting)
+    monkeypatch.setattr("exporter.connector.tls_context", lambda: trusting)
     return authority
 
 
