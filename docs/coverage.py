@@ -70,12 +70,16 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "PATCH", "/v2/parties/{party}", why=WRITES),
     Operation(LEDGER, "POST", "/v2/state/active-contracts", ("ledger_contracts",)),
     Operation(LEDGER, "POST", "/v2/state/active-contracts-page", ("ledger_contracts",)),
+<<<<<<< HEAD
     Operation(
         LEDGER,
         "GET",
         "/v2/state/active-contracts-page",
         why=f"{GET_BODY} the same path, and where 3.5.1 does not have that, from /v2/state/active-contracts.",
     ),
+=======
+    Operation(LEDGER, "GET", "/v2/state/active-contracts-page", ("ledger_contracts",)),
+>>>>>>> ea80c76 (Count all active contracts of a ledger past its list limit, on every release from 3.4 on)
     Operation(LEDGER, "GET", "/v2/state/connected-synchronizers", ("ledger_offsets", "ledger_info")),
     Operation(
         LEDGER,
@@ -110,11 +114,15 @@ DOCUMENT: Sequence[Operation] = (
 NETWORK: Sequence[Operation] = (
     Operation(LEDGER, "GET", "/livez", ("health",)),
     Operation(LEDGER, "GET", "/readyz", ("health",)),
+<<<<<<< HEAD
     Operation(SCAN, "GET", "/readyz", ("health",)),
     Operation(VALIDATOR, "GET", "/livez", ("health",)),
     Operation(VALIDATOR, "GET", "/readyz", ("health",)),
     Operation(VALIDATOR, "GET", "/version", ("health",)),
     Operation(VALIDATOR, "GET", "/v0/validator-user", ("health",)),
+=======
+    Operation(LEDGER, "GET", "/v2/state/active-contracts", ("ledger_contracts",)),
+>>>>>>> ea80c76 (Count all active contracts of a ledger past its list limit, on every release from 3.4 on)
     Operation(SCAN, "GET", "/version", ("scan_status", "health")),
     Operation(SCAN, "GET", "/v0/migrations/last", ("acs_snapshot", "acs", "scan_status")),
     Operation(SCAN, "POST", "/v0/backfilling/migration-info", ("acs_snapshot", "acs", "scan_status")),

@@ -1,12 +1,18 @@
 """How many active contracts of each template a participant holds, of some parties or of all.
 
-Asks: POST /v2/state/active-contracts-page, page after page; where that is missing, GET /v2/state/ledger-end and POST
-/v2/state/active-contracts, which gives up beyond 200 contracts.
-Needs: a token that may read as the parties, or as any party.
-Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget.
+Asks: POST /v2/state/active-contracts-page, page after page; on older releases GET. Where neither is, GET
+/v2/state/ledger-end and POST /v2/state/active-contracts for 200 at a time, each time after the last; and on Canton 3.4,
+which cannot go on after them, a websocket to /v2/state/active-contracts for more than 200 contracts.
+Needs: a token that may read as the parties, or as any party. On Canton 3.4, for more than 200 contracts, that proxies
+on the way let websockets through.
+Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget; or
+one for every 200; or on Canton 3.4 a few in all, of which one streams all contracts as fast as they are read.
 """
 
 from collections import Counter
+from collections.abc import Iterable
+from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,20 +22,23 @@ from exporter.answers import Struct
 from exporter.api import Node
 from exporter.budget import Share
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.errors import TooLarge
+from exporter.errors import Malformed, Refused, TooLarge, Unsupported
 from exporter.ledger import Event, Seen, ledger_end
 from exporter.metric import Metric
-from exporter.paging import Mark
+from exporter.paging import Circle, Mark
 from exporter.settings import Kind
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",
     "Active contracts, those on their way between synchronizers too; 0 for templates asked for or seen before.",
     ("template",),
-    source="POST /v2/state/active-contracts-page or /v2/state/active-contracts",
+    source="/v2/state/active-contracts-page or /v2/state/active-contracts",
 )
 
+PAGES, LIST = "/v2/state/active-contracts-page", "/v2/state/active-contracts"
 MOST_TEMPLATES = 10_000
+MOST_LISTED = 200
+"""How many elements a node gives in a list, unless its http-list-max-elements-limit is another."""
 
 
 class Options(Seen):
@@ -60,6 +69,13 @@ class Entry(Struct):
 
 class Element(Struct):
     entry: Entry | None = msgspec.field(name="contractEntry", default=None)
+    token: str | None = msgspec.field(name="streamContinuationToken", default=None)
+
+
+class Message(Struct):
+    """An element of a websocket, which an error is as well: the entry tells them apart."""
+
+    entry: Entry | None = msgspec.field(name="contractEntry")
 
 
 class Page(Struct):
@@ -69,38 +85,98 @@ class Page(Struct):
 
 @collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), options=Options, share=Share.HALF, is_on=False)
 async def ledger_contracts(node: Node, options: Options, previous: Yielded) -> Yields:
-    counts = await node.first(lambda: by_pages(node, options), lambda: at_once(node, options))
+    posted = partial(by_pages, node, options, "POST")
+    counts = await node.first(posted, partial(by_pages_got, node, options), partial(by_list, node, options))
     seen = (sample.labels[0] for sample in previous.of(CONTRACTS))
     for template in list(dict.fromkeys((*counts, *options.templates, *seen)))[:MOST_TEMPLATES]:
         yield CONTRACTS.sample(counts[template], template=template)
 
 
-async def by_pages(node: Node, options: Options) -> Counter[str]:
-    route = "/v2/state/active-contracts-page"
+class Count(Counter[str]):
+    """Contracts by template; of the contracts themselves nothing is kept."""
+
+    taken = 0
+
+    def take(self, node: Node, asked: str, elements: Iterable[Element | Message]) -> None:
+        for element in elements:
+            if element.entry and (event := element.entry.event):
+                self[event.template] += 1
+                self.taken += 1
+        if len(self) > MOST_TEMPLATES:
+            raise TooLarge(f"{asked}: more than {MOST_TEMPLATES} templates; name the ones to count")
+        node.progress(f"{self.taken:,} contracts")
+
+
+async def by_pages(node: Node, options: Options, method: str) -> Count:
     wanted = {"eventFormat": options.event_format(), "maxPageSize": options.page_size}
 
     def body(token: Mark) -> dict[str, Any]:
         return wanted if token is None else {**wanted, "pageToken": token}
 
-    counts: Counter[str] = Counter()
-    async for page in node.pages(route, Page, body):
-        counts.update(templates(page.elements))
-        if len(counts) > MOST_TEMPLATES:
-            raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")
-        node.progress(f"{counts.total():,} contracts")
+    counts = Count()
+    async for page in node.pages(PAGES, Page, body, method=method):
+        counts.take(node, f"{method} {PAGES}", page.elements)
     return counts
 
 
-async def at_once(node: Node, options: Options) -> Counter[str]:
-    route = "/v2/state/active-contracts"
-    body = {"activeAtOffset": await ledger_end(node), "eventFormat": options.event_format()}
+async def by_pages_got(node: Node, options: Options) -> Count:
+    """Ask by a GET with a body. What refuses it may be a proxy that knows no such thing, so another way is tried."""
     try:
-        return Counter(templates(await node.post(route, tuple[Element, ...], body)))
+        return await by_pages(node, options, "GET")
+    except Refused as refusal:
+        if refusal.status is None or refusal.pause is not None:
+            raise
+        raise Unsupported(str(refusal)) from refusal
+
+
+async def by_list(node: Node, options: Options) -> Count:
+    """Ask for a few hundred at a time, which have to be those of one offset; an answer of fewer is the last one.
+
+    Without `stream_idle_timeout_ms`, with which a node that pauses would give fewer as well.
+    """
+    wanted = {"activeAtOffset": await ledger_end(node), "eventFormat": options.event_format()}
+    counts, circle, size, token = Count(), Circle(), MOST_LISTED, None
+    while True:
+        body = wanted if token is None else {**wanted, "streamContinuationToken": token}
+        try:
+            elements = await node.post(LIST, tuple[Element, ...], body, query={"limit": str(size)})
+        except TooLarge:
+            if size == 1:
+                raise
+            size //= 2  # the node's limit is lower than usual, or contracts are large
+            continue
+        except Unsupported as lack:
+            if token is None:
+                raise
+            raise Refused(f"{lack}, after {counts.taken} contracts") from lack
+        counts.take(node, f"POST {LIST}", elements)
+        if len(elements) < size:
+            return counts
+        token = elements[-1].token
+        if not token:
+            return await node.first(partial(by_websocket, node, wanted), partial(at_once, node, wanted))
+        if circle.is_closed_by(token):
+            raise Malformed(f"POST {LIST}: the token {token[:40]!r} came again, so the contracts have no end")
+
+
+async def by_websocket(node: Node, wanted: dict[str, Any]) -> Count:
+    counts = Count()
+    async with aclosing(node.stream(LIST, Message, wanted)) as messages:
+        async for message in messages:
+            counts.take(node, f"GET {LIST}", (message,))
+    return counts
+
+
+async def at_once(node: Node, wanted: dict[str, Any]) -> Count:
+    """Ask for all in one list, which is whole where a node's limit was raised."""
+    counts = Count()
+    try:
+        elements = await node.post(LIST, tuple[Element, ...], wanted)
     except TooLarge as error:
-        change = "name fewer parties or templates, or raise the node's http-list-max-elements-limit"
+        change = (
+            "let websockets to the node through, name fewer parties or templates, or raise its "
+            "http-list-max-elements-limit"
+        )
         raise TooLarge(f"{error}; {change}", error.status, error.code) from error
-
-
-def templates(elements: tuple[Element, ...]) -> list[str]:
-    events = (element.entry.event for element in elements if element.entry)
-    return [event.template for event in events if event]
+    counts.take(node, f"POST {LIST}", elements)
+    return counts

@@ -120,37 +120,198 @@ async def test_a_template_that_was_seen_and_is_gone_is_zero(node: TestNode, line
         assert await lines(ledger_contracts) == counted(iou=1, asset=0, coin=0)
 
 
-@pytest.mark.parametrize(
-    "lack",
-    [
-        {"status": 405, "body": b""},
-        {"status": 404, "answers": NO_ROUTE},
-        {"status": 400, "answers": {"code": "DEPRECATED_API_DISABLED", "cause": "off"}},
-    ],
-    ids=str,
-)
-async def test_a_node_without_pages_is_asked_for_all_at_once(node: TestNode, lines: Lines, lack: Any) -> None:
+LACKS = [
+    {"status": 405, "body": b""},
+    {"status": 404, "answers": NO_ROUTE},
+    {"status": 400, "answers": {"code": "DEPRECATED_API_DISABLED", "cause": "off"}},
+]
+
+
+@pytest.mark.parametrize("lack", LACKS, ids=str)
+async def test_a_node_that_posts_no_pages_gives_them_to_a_get_with_a_body(
+    node: TestNode, lines: Lines, lack: Any
+) -> None:
     node.post(PAGES, ask(), **lack)
-    node.get(END, answers={"offset": 41})
-    node.post(AT_ONCE, {"activeAtOffset": 41, "eventFormat": ANY_PARTY}, answers=active(ASSET, ASSET, COIN))
+    node.get(PAGES, ask(), answers=page(active(ASSET, COIN), token="b"))
+    node.get(PAGES, ask(pageToken="b"), answers=page(active(ASSET)))
     assert await lines(ledger_contracts) == counted(asset=2, coin=1)
 
 
+# By lists of 200, one after another
+
+WANTED = {"activeAtOffset": 41, "eventFormat": ANY_PARTY}
+BY_200 = f"{AT_ONCE}?limit=200"
+FULL = 200
+
+
+def without_pages(node: TestNode, **got: Any) -> None:
+    """Tell of a node that has no pages, and where its ledger ends."""
+    node.post(PAGES, ask(), status=404, answers=NO_ROUTE)
+    node.get(PAGES, ask(), **(got or {"status": 404, "answers": NO_ROUTE}))
+    node.get(END, answers={"offset": 41})
+
+
+def listed(*templates: str, token: str | None = None) -> list[dict[str, Any]]:
+    """Return elements as Canton 3.5 lists them: each says how to go on after it."""
+    return [{**each, "streamContinuationToken": f"{token}{place}"} for place, each in enumerate(active(*templates))]
+
+
+@pytest.mark.parametrize("lack", LACKS, ids=str)
+async def test_a_node_without_any_pages_lists_few_contracts_at_once(node: TestNode, lines: Lines, lack: Any) -> None:
+    without_pages(node, **lack)
+    node.post(BY_200, WANTED, answers=active(ASSET, ASSET, COIN))
+    assert await lines(ledger_contracts) == counted(asset=2, coin=1)
+
+
+@pytest.mark.parametrize(
+    "refusal", [{"status": 400, "body": b"<html>"}, {"status": 403, "body": b"Forbidden"}], ids=str
+)
+async def test_a_proxy_that_takes_no_body_with_a_get_does_not_end_it(
+    node: TestNode, lines: Lines, refusal: dict[str, Any]
+) -> None:
+    without_pages(node, **refusal)
+    node.post(BY_200, WANTED, answers=listed(ASSET, COIN))
+    assert await lines(ledger_contracts) == counted(asset=1, coin=1)
+
+
+@pytest.mark.parametrize(("status", "reason"), [(503, "refused"), (500, "refused"), (429, "limited")])
+async def test_pages_that_fail_for_a_moment_are_no_lack(node: TestNode, lines: Lines, status: int, reason: str) -> None:
+    node.post(PAGES, ask(), status=404, answers=NO_ROUTE)
+    node.get(PAGES, ask(), status=status, body=b"")
+    [line] = await lines(ledger_contracts, within=0.9)
+    assert line == f"{reason}: GET {PAGES}: {status}"
+
+
 async def test_an_empty_ledger_may_leave_its_end_out(node: TestNode, lines: Lines) -> None:
-    node.post(PAGES, ask(), status=405, body=b"")
+    without_pages(node)
     node.get(END, answers={})
-    node.post(AT_ONCE, {"activeAtOffset": 0, "eventFormat": ANY_PARTY}, answers=[])
+    node.post(BY_200, {"activeAtOffset": 0, "eventFormat": ANY_PARTY}, answers=[])
     assert await lines(ledger_contracts) == []
 
 
-async def test_more_than_a_node_gives_at_once_says_what_to_change(node: TestNode, lines: Lines) -> None:
+async def test_goes_on_after_the_last_of_each_list_until_one_is_not_full(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    node.post(BY_200, WANTED, answers=listed(*[ASSET] * FULL, token="a"))
+    node.post(BY_200, {**WANTED, "streamContinuationToken": "a199"}, answers=listed(*[IOU] * FULL, token="b"))
+    node.post(BY_200, {**WANTED, "streamContinuationToken": "b199"}, answers=listed(ASSET, COIN, token="c"))
+    assert await lines(ledger_contracts) == counted(asset=201, iou=200, coin=1)
+
+
+async def test_as_many_as_fill_the_last_list_are_all_there_are(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    node.post(BY_200, WANTED, answers=listed(*[ASSET] * FULL, token="a"))
+    node.post(BY_200, {**WANTED, "streamContinuationToken": "a199"}, answers=[])
+    assert await lines(ledger_contracts) == counted(asset=200)
+
+
+async def test_a_node_that_gives_fewer_at_once_is_asked_for_fewer(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    for size in (200, 100):
+        node.post(f"{AT_ONCE}?limit={size}", WANTED, status=413, body=b"")
+    node.post(f"{AT_ONCE}?limit=50", WANTED, answers=listed(*[ASSET] * 50, token="a"))
+    node.post(f"{AT_ONCE}?limit=50", {**WANTED, "streamContinuationToken": "a49"}, answers=listed(IOU))
+    assert await lines(ledger_contracts) == counted(asset=50, iou=1)
+
+
+async def test_a_node_that_gives_not_even_one_is_too_large(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    for size in (200, 100, 50, 25, 12, 6, 3, 1):
+        node.post(f"{AT_ONCE}?limit={size}", WANTED, status=413, body=b"")
+    assert await lines(ledger_contracts) == [f"too_large: POST {AT_ONCE}: 413"]
+
+
+async def test_a_node_without_any_way_does_not_have_the_operation(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    node.post(BY_200, WANTED, status=405, body=b"")
+    [line] = await lines(ledger_contracts)
+    assert line.startswith(f"unsupported: POST {PAGES}: 404")
+    assert line.endswith(f"; POST {AT_ONCE}: 405")
+
+
+async def test_a_list_that_begins_again_has_no_end(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    for token in (None, "a199"):
+        wanted = {**WANTED, **({"streamContinuationToken": token} if token else {})}
+        node.post(BY_200, wanted, answers=listed(*[ASSET] * FULL, token="a"))
+    said = f"POST {AT_ONCE}: the token 'a199' came again, so the contracts have no end"
+    assert await lines(ledger_contracts) == [f"malformed: {said}"]
+
+
+async def test_a_list_that_ends_with_a_lack_or_an_error_is_no_smaller_count(node: TestNode, lines: Lines) -> None:
+    without_pages(node)
+    node.post(BY_200, WANTED, answers=listed(*[ASSET] * FULL, token="a"))
+    more = {**WANTED, "streamContinuationToken": "a199"}
+    node.post(BY_200, more, status=405, body=b"")
+    assert await lines(ledger_contracts) == [f"refused: POST {AT_ONCE}: 405, after 200 contracts"]
+    node.post(BY_200, more, status=400, answers={"code": "PARTICIPANT_PRUNED_DATA_ACCESSED", "cause": "gone"})
+    said = f"POST {AT_ONCE}: 400 PARTICIPANT_PRUNED_DATA_ACCESSED: gone"
+    assert await lines(ledger_contracts) == [f"refused: {said}"]
+
+
+# By a websocket, on Canton 3.4
+
+
+def more_than_a_list(node: TestNode) -> None:
+    without_pages(node)
+    node.post(BY_200, WANTED, answers=active(*[ASSET] * FULL))
+
+
+async def test_where_a_list_cannot_go_on_a_websocket_tells_all(node: TestNode, lines: Lines) -> None:
+    more_than_a_list(node)
+    node.socket(AT_ONCE, WANTED, *active(*[ASSET] * 300, *[COIN] * 7))
+    assert await lines(ledger_contracts) == counted(asset=300, coin=7)
+
+
+async def test_a_websocket_that_ends_with_an_error_or_none_is_no_smaller_count(node: TestNode, lines: Lines) -> None:
+    more_than_a_list(node)
+    error = {"code": "PARTICIPANT_PRUNED_DATA_ACCESSED", "cause": "gone", "context": {}, "grpcCodeValue": 9}
+    node.socket(AT_ONCE, WANTED, *active(ASSET, ASSET), error)
+    said = f"GET {AT_ONCE}: 400 PARTICIPANT_PRUNED_DATA_ACCESSED: gone"
+    assert await lines(ledger_contracts) == [f"refused: {said}"]
+    node.socket(AT_ONCE, WANTED, *active(ASSET, ASSET), code=1011)
+    said = f"GET {AT_ONCE}: the answer broke off: the websocket was closed with 1011"
+    assert await lines(ledger_contracts) == [f"unreachable: {said}"]
+
+
+async def test_a_token_that_may_not_read_by_websocket_is_unauthorized(node: TestNode, lines: Lines) -> None:
+    more_than_a_list(node)
+    node.socket(AT_ONCE, WANTED, {"code": "NA", "cause": "A security error", "context": {}, "grpcCodeValue": 7})
+    assert await lines(ledger_contracts) == [f"unauthorized: GET {AT_ONCE}: 403 NA: A security error"]
+    node.sockets.clear()
+    node.get(AT_ONCE, status=401, body=b"")
+    assert await lines(ledger_contracts) == [f"unauthorized: GET {AT_ONCE}: 401"]
+
+
+async def test_a_message_without_an_entry_is_malformed_and_an_empty_entry_is_none(node: TestNode, lines: Lines) -> None:
+    more_than_a_list(node)
+    entries: list[Any] = [{"JsEmpty": {}}, {}, None]
+    empty = [{"workflowId": "", "contractEntry": entry} for entry in entries]
+    node.socket(AT_ONCE, WANTED, *active(ASSET), *empty)
+    assert await lines(ledger_contracts) == counted(asset=1)
+    node.socket(AT_ONCE, WANTED, *active(ASSET), {"workflowId": ""})
+    [line] = await lines(ledger_contracts)
+    assert line.startswith(f"malformed: GET {AT_ONCE}: not the documented answer")
+
+
+@pytest.mark.parametrize("status", [404, 405, 501, 400, 426, 200])
+async def test_where_no_websocket_gets_through_a_raised_limit_gives_all_at_once(
+    node: TestNode, lines: Lines, status: int
+) -> None:
+    more_than_a_list(node)
+    node.get(AT_ONCE, status=status, body=b"")
+    node.post(AT_ONCE, WANTED, answers=active(*[ASSET] * 300))
+    assert await lines(ledger_contracts) == counted(asset=300)
+
+
+async def test_more_than_a_node_gives_by_any_way_says_what_to_change(node: TestNode, lines: Lines) -> None:
     cause = "The number of matching elements (201) is greater than the node limit (200)."
     code = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED"
-    node.post(PAGES, ask(), status=405, body=b"")
-    node.get(END, answers={"offset": 41})
-    body = {"activeAtOffset": 41, "eventFormat": ANY_PARTY}
-    node.post(AT_ONCE, body, status=413, answers={"code": code, "cause": cause})
-    change = "name fewer parties or templates, or raise the node's http-list-max-elements-limit"
+    more_than_a_list(node)
+    node.get(AT_ONCE, status=400, body=b"Expected WebSocket Upgrade request")
+    node.post(AT_ONCE, WANTED, status=413, answers={"code": code, "cause": cause})
+    change = (
+        "let websockets to the node through, name fewer parties or templates, or raise its http-list-max-elements-limit"
+    )
     assert await lines(ledger_contracts) == [f"too_large: POST {AT_ONCE}: 413 {code}: {cause}; {change}"]
 
 
@@ -170,8 +331,12 @@ async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
 ) -> None:
     monkeypatch.setattr("exporter.collectors.ledger_contracts.MOST_TEMPLATES", 2)
     node.post(PAGES, ask(), answers=page(active(ASSET, IOU, COIN)))
-    said = f"too_large: POST {PAGES}: more than 2 templates; name the ones to count"
-    assert await lines(ledger_contracts) == [said]
+    said = "more than 2 templates; name the ones to count"
+    assert await lines(ledger_contracts) == [f"too_large: POST {PAGES}: {said}"]
+    node.told.clear()
+    more_than_a_list(node)
+    node.socket(AT_ONCE, WANTED, *active(ASSET, IOU, COIN))
+    assert await lines(ledger_contracts) == [f"too_large: GET {AT_ONCE}: {said}"]
 
 
 @pytest.mark.parametrize(
