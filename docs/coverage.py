@@ -8,7 +8,6 @@ from typing import NamedTuple
 TESTS = Path(__file__).parent.parent / "tests/collectors"
 
 WRITES = "It writes, and the exporter never does."
-GET_BODY = "It takes its question as the body of a GET, which nothing here sends; the same is read by POST from"
 DETAIL = "One contract, party or package of many: nothing to watch without knowing which."
 
 
@@ -70,16 +69,7 @@ DOCUMENT: Sequence[Operation] = (
     Operation(LEDGER, "PATCH", "/v2/parties/{party}", why=WRITES),
     Operation(LEDGER, "POST", "/v2/state/active-contracts", ("ledger_contracts",)),
     Operation(LEDGER, "POST", "/v2/state/active-contracts-page", ("ledger_contracts",)),
-<<<<<<< HEAD
-    Operation(
-        LEDGER,
-        "GET",
-        "/v2/state/active-contracts-page",
-        why=f"{GET_BODY} the same path, and where 3.5.1 does not have that, from /v2/state/active-contracts.",
-    ),
-=======
     Operation(LEDGER, "GET", "/v2/state/active-contracts-page", ("ledger_contracts",)),
->>>>>>> ea80c76 (Count all active contracts of a ledger past its list limit, on every release from 3.4 on)
     Operation(LEDGER, "GET", "/v2/state/connected-synchronizers", ("ledger_offsets", "ledger_info")),
     Operation(
         LEDGER,
@@ -114,15 +104,12 @@ DOCUMENT: Sequence[Operation] = (
 NETWORK: Sequence[Operation] = (
     Operation(LEDGER, "GET", "/livez", ("health",)),
     Operation(LEDGER, "GET", "/readyz", ("health",)),
-<<<<<<< HEAD
     Operation(SCAN, "GET", "/readyz", ("health",)),
     Operation(VALIDATOR, "GET", "/livez", ("health",)),
     Operation(VALIDATOR, "GET", "/readyz", ("health",)),
     Operation(VALIDATOR, "GET", "/version", ("health",)),
     Operation(VALIDATOR, "GET", "/v0/validator-user", ("health",)),
-=======
-    Operation(LEDGER, "GET", "/v2/state/active-contracts", ("ledger_contracts",)),
->>>>>>> ea80c76 (Count all active contracts of a ledger past its list limit, on every release from 3.4 on)
+    Operation(LEDGER, "WS", "/v2/state/active-contracts", ("ledger_contracts",)),
     Operation(SCAN, "GET", "/version", ("scan_status", "health")),
     Operation(SCAN, "GET", "/v0/migrations/last", ("acs_snapshot", "acs", "scan_status")),
     Operation(SCAN, "POST", "/v0/backfilling/migration-info", ("acs_snapshot", "acs", "scan_status")),

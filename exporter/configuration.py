@@ -162,7 +162,7 @@ def check_target(
     if tree.get("role") == "observed":
         tree["collectors"] = left_to_others(questions, kind) | (tree.get("collectors") or {})
     target, faults = validate(models[kind], tree, place)
-    if kind is Kind.SCAN and "role" not in tree:
+    if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
         faults.append(((*place, "role"), WHOSE))
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
     told = [fault for fault in faults if fault not in inherited]

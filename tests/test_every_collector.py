@@ -159,7 +159,8 @@ def test_each_metric_is_declared_once() -> None:
 
 @pytest.mark.parametrize("collector", COLLECTORS, ids=lambda collector: collector.name)
 def test_it_can_be_switched_off_with_nothing_more_said(collector: Collector[Any]) -> None:
-    target = {"kind": min(collector.kinds), "url": "http://node", "collectors": {collector.name: {"enabled": False}}}
+    off = {collector.name: {"enabled": False}}
+    target = {"kind": min(collector.kinds), "role": "own", "url": "http://node", "collectors": off}
     settings, faults = check({"targets": {"a": target}}, discover())
     assert settings is not None, faults
     assert collector.name not in settings.targets["a"].schedules

@@ -344,7 +344,7 @@ async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> N
         ({"status": 400, "body": b"Expected WebSocket Upgrade request"}, Unsupported, f"400: {SHUT}"),
         ({"status": 426, "body": b""}, Unsupported, f"426: {SHUT}"),
         ({"status": 200, "body": b"[]"}, Unsupported, f"200: {SHUT}"),
-        ({"status": 406, "body": b"no"}, Refused, "406: no"),
+        ({"status": 406, "body": b"no"}, Refused, "406: no: it has no answer of the type"),
         ({"status": 500, "body": b""}, Refused, "500"),
         ({"status": 503, "body": b"no healthy upstream"}, Refused, "503: no healthy upstream"),
         ({"status": 429, "body": b"slower"}, Limited, "429: slower"),

@@ -9,7 +9,6 @@ from dashboards.source.looks import (
     SECONDS,
     STUCK,
     WHOLE,
-    WORTH_A_LOOK,
     YES,
     Look,
     each_second,

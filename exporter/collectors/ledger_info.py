@@ -91,9 +91,9 @@ class Package(Struct):
 
 
 class Vetting(Struct):
-    packages: tuple[Package, ...]
     participant: Name = msgspec.field(name="participantId")
     synchronizer: Name = msgspec.field(name="synchronizerId")
+    packages: tuple[Package, ...] | None = None
 
 
 class VettingPage(Struct):
@@ -170,7 +170,7 @@ async def vetted_packages(node: Node, options: Options, participant: str, method
         for vetting in page.vetted or ():
             if vetting.participant == participant:
                 versions = found.setdefault(vetting.synchronizer, {})
-                valid = (package for package in vetting.packages if package.name and package.is_valid(node.now()))
+                valid = (package for package in vetting.packages or () if package.name and package.is_valid(node.now()))
                 versions.update({(each.name or "", each.version or ""): each.valid_until for each in valid})
         if len(found) + sum(map(len, found.values())) > MOST_VETTED:
             raise TooLarge(f"{method} {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")

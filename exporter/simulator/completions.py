@@ -16,7 +16,7 @@ from exporter.simulator.ledger_request import Question, disabled, read_body, rea
 from exporter.simulator.participant import Participant
 from exporter.simulator.stream import Stream
 from exporter.simulator.updates import check_range
-from exporter.simulator.updates_json import checkpoint_json
+from exporter.simulator.updates_json import checkpoint_json, cost_json
 from exporter.simulator.updates_request import check_length, check_not_negative, read_limits
 
 # What becomes of a command that is rejected: a gRPC code, and what is said with it.
@@ -70,7 +70,7 @@ class CompletionQuestions:
             submission = self._participant.contents.submission(event)
             if submission is None or asked.user not in (None, submission.user) or submission.party not in asked.parties:
                 return None
-            completion = completion_json(self._participant, event, submission)
+            completion = completion_json(self._participant, event, submission, self._dialect)
             return {"completionResponse": {"Completion": {"value": completion}}}
 
         def show_checkpoint(event: Event) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def status_of(participant: Participant, event: Event) -> tuple[int, str]:
     return REJECTIONS[participant.contents.number(event, "rejection", len(REJECTIONS))]
 
 
-def completion_json(participant: Participant, event: Event, submission: Submission) -> dict[str, Any]:
+def completion_json(participant: Participant, event: Event, submission: Submission, dialect: Dialect) -> dict[str, Any]:
     code, message = status_of(participant, event)
     contents = participant.contents
     return {
@@ -118,7 +118,7 @@ def completion_json(participant: Participant, event: Event, submission: Submissi
             "synchronizerId": participant.world.synchronizer,
             "recordTime": moment(event.record_time),
         },
-        "paidTrafficCost": submission.cost,
+        **cost_json(submission.cost, dialect),
     }
 
 

@@ -42,13 +42,18 @@ class Dialect(StrEnum):
         return self is not Dialect.V0_5_10
 
     @property
+    def tells_traffic_cost(self) -> bool:
+        """A ledger says what its own submissions cost (Canton 3.4.12)."""
+        return self is not Dialect.V0_5_10
+
+    @property
     def is_network(self) -> bool:
         return self is not Dialect.DOCUMENT
 
     @property
     def documents_health(self) -> bool:
         """Health is an operation of the ledger like any other, which negotiates its media type (Canton 3.5)."""
-        return self is not Dialect.V0_5
+        return not self.is_canton_3_4
 
     @property
     def ledger_end_has_times(self) -> bool:
@@ -87,7 +92,7 @@ class Dialect(StrEnum):
     @property
     def has_command_completions(self) -> bool:
         """The newer operation for completions, which Canton 3.5.1 does not have yet, and 3.5.10 has."""
-        return self not in (Dialect.V0_5, Dialect.V0_6)
+        return not self.is_canton_3_4 and self is not Dialect.V0_6
 
     @property
     def knows_descending_order(self) -> bool:

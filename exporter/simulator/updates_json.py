@@ -108,5 +108,9 @@ class Updates:
         """What only those see that submitted the update."""
         submission: Submission | None = self._participant.contents.submission(event)
         if submission is None or not asked.knows(submission.party):
-            return {"commandId": "", "workflowId": "", "paidTrafficCost": None}
-        return {"commandId": submission.command_id, "workflowId": "", "paidTrafficCost": submission.cost}
+            return {"commandId": "", "workflowId": "", **cost_json(None, self._dialect)}
+        return {"commandId": submission.command_id, "workflowId": "", **cost_json(submission.cost, self._dialect)}
+
+
+def cost_json(cost: int | None, dialect: Dialect) -> dict[str, Any]:
+    return {"paidTrafficCost": cost} if dialect.tells_traffic_cost else {}

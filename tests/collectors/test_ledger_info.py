@@ -234,6 +234,15 @@ async def test_nothing_vetted_is_zero_on_each_connected_synchronizer(
     ]
 
 
+async def test_before_canton_3_4_12_a_vetting_may_leave_out_that_it_has_no_packages(
+    node: TestNode, lines: Lines
+) -> None:
+    tell(node)
+    bare = {key: value for key, value in vetting().items() if key != "packages"}
+    node.post(VETTING, ASKED, answers={"vettedPackages": [bare]})
+    assert (await lines(ledger_info))[-1] == 'canton_ledger_vetted_packages{synchronizer="global::12"} 0.0'
+
+
 @pytest.mark.parametrize(
     "answer",
     [

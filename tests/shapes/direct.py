@@ -19,9 +19,12 @@ ROUNDS = ("/v0/internal/reward-accounting-process/rounds", "/v0/reward-accountin
 QUERIES = {"POST /v2/commands/command-completions": {"stream_idle_timeout_ms": "0"}}
 
 
+WEBSOCKETS = {"GET /v2/state/active-contracts": "WS /v2/state/active-contracts"}
+
+
 def operations(node: Node) -> set[str]:
     """Return the method and path of each operation that a node has, without names in the path."""
-    return {f"{each.method} {bare(each.path)}" for each in node.operations()}
+    return {WEBSOCKETS.get(name, name) for name in (f"{each.method} {bare(each.path)}" for each in node.operations())}
 
 
 def bare(path: str) -> str:
@@ -51,12 +54,14 @@ def bodies(node: Node) -> dict[str, Any]:
     snapshot = world.acs.snapshots.newest(world.migration.id, world.now())
     assert snapshot is not None
     taken = {"migration_id": world.migration.id, "record_time": brief_moment(snapshot.time), "page_size": 100}
+    active = {"activeAtOffset": end, "eventFormat": EVERYTHING}
     return {
         **{f"POST /v{version}/state/acs": taken for version in (0, 1, 2)},
         "GET /v2/package-vetting": {},
         "GET /v2/state/active-contracts-page": {"eventFormat": EVERYTHING},
         "POST /v2/commands/command-completions": {"beginExclusive": end - 10},
         "POST /v2/package-vetting": {},
-        "POST /v2/state/active-contracts": {"activeAtOffset": end, "eventFormat": EVERYTHING},
+        "POST /v2/state/active-contracts": active,
+        "WS /v2/state/active-contracts": active,
         "POST /v2/updates/get-updates-page": {"updateFormat": UPDATES},
     }

@@ -1,7 +1,8 @@
 """Runs every collector against a simulated network, and keeps what it asked, was answered, and how it read that."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -122,7 +123,8 @@ class Recorder:
         monkeypatch.setattr("exporter.simulator.parties.MOST_PARTIES", 20)
         monkeypatch.setattr("exporter.simulator.packages.MOST_VETTINGS", 1)
         monkeypatch.setattr(Transport, "request", self._requesting(Transport.request))
-        for name in ("get", "post", "find", "pages", "listed"):
+        monkeypatch.setattr(Transport, "stream", self._streaming(Transport.stream))
+        for name in ("get", "post", "find", "pages", "listed", "stream"):
             monkeypatch.setattr(Node, name, self._reading(name, getattr(Node, name)))
 
     async def run(self, dialect: Dialect) -> Recording:
@@ -161,7 +163,12 @@ class Recorder:
             served = operations(node)
             self.recording.served |= {(kind, operation) for operation in served}
             for operation in sorted(served - self.recording.answered(kind)):
-                await transport.request(direct(node, operation), None, Share.NONE, 5.0)
+                asked = direct(node, operation)
+                if asked.method == "WS":
+                    async for _ in transport.stream(asked, None, Share.NONE, 5.0):
+                        pass
+                else:
+                    await transport.request(asked, None, Share.NONE, 5.0)
             await transport.close()
 
     def _requesting(self, request: Callable[..., Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
@@ -169,20 +176,38 @@ class Recorder:
             reply = await request(transport, asked, *more)
             media = reply.headers.get("Content-Type", "-").partition(";")[0] if reply.body else "-"
             exchange = Exchange(*self._now, asked, reply.status, media, reply.body)
-            if exchange.collector:
-                self.recording.questions.append(exchange)
-                self.recording.asked.add(Asked(*self._now, exchange.operation))
-            if not self._has_fault:
-                self.recording.exchanges.append(exchange)
-                self._paths.setdefault(exchange.operation, asked.path)
+            self._keep(exchange)
             return reply
 
         return requesting
 
+    def _streaming(self, stream: Callable[..., AsyncGenerator[Reply, None]]) -> Callable[..., Any]:
+        async def streaming(transport: Transport, asked: Question, *more: Any) -> AsyncGenerator[Reply, None]:
+            asked = replace(asked, method="WS")
+            async with aclosing(stream(transport, asked, *more)) as replies:
+                async for reply in replies:
+                    if reply.status == 101:
+                        media = "application/json" if reply.body else "-"
+                        self._keep(Exchange(*self._now, asked, 200 if reply.body else 101, media, reply.body))
+                    else:
+                        self.recording.asked.add(Asked(*self._now, f"WS {anonymous(asked.route)}"))
+                    yield reply
+
+        return streaming
+
+    def _keep(self, exchange: Exchange) -> None:
+        if exchange.collector:
+            self.recording.questions.append(exchange)
+            self.recording.asked.add(Asked(*self._now, exchange.operation))
+        if not self._has_fault and exchange.status != 101:
+            self.recording.exchanges.append(exchange)
+            self._paths.setdefault(exchange.operation, exchange.asked.path)
+
     def _reading(self, name: str, ask: Callable[..., Any]) -> Callable[..., Any]:
         def reading(node: Node, route: str, answer: Any, *more: Any, **named: Any) -> Any:
             is_post = name in ("post", "pages") or (name == "find" and bool(more or "body" in named))
-            operation = f"{'POST' if is_post else 'GET'} {anonymous(route)}"
+            method = named.get("method") or ("WS" if name == "stream" else "POST" if is_post else "GET")
+            operation = f"{method} {anonymous(route)}"
             self.recording.readings.add(Reading(Asked(*self._now, operation), answer))
             return ask(node, route, answer, *more, **named)
 

@@ -13,6 +13,10 @@ Where = tuple[str, str, str]
 """An operation, without the names in its path; `request`, `query` or a status; and a media type."""
 
 
+OF_WEBSOCKETS = {"sent": "request", "received": "200"}
+"""What the files say of a websocket's messages, in the words of other operations."""
+
+
 class Fact(NamedTuple):
     types: tuple[str, ...]
     is_required: bool
@@ -75,7 +79,7 @@ class Table:
         for operation, status, media, field, type_, required, since, until in self._rows:
             last = len(self.releases) - 1 if until == "" else self.releases.index(until)
             if self.releases.index(since) <= number <= last:
-                where = (anonymous(operation), status, media)
+                where = (anonymous(operation), OF_WEBSOCKETS.get(status, status), media)
                 facts[where][field] = Fact(tuple(type_.split(" or ")), required == "yes")
         return {where: Shape(found) for where, found in facts.items()}
 

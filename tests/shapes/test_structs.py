@@ -19,12 +19,15 @@ from tests.shapes.test_simulator import release
 from tests.shapes.test_tool import UNKNOWN
 
 EXEMPT = {
+    r"ledger_contracts WS .*: contractEntry: required by us and not in .*": "an error has none, by which it is known",
     r"ledger_parties GET /v2/parties: partyDetails: .* in 3\.4\.11": "3.4.12 corrected its file: it is always there",
     r"ledger_updates .*\.templateId: .* in 3\.4\.11": "3.4.12 corrected its file: it is always there",
     r"reward_batches GET /v0/reward-acc.*/root-hash: status: in no release": "read of the older path as of the newer",
     r"ledger_updates .*\.TopologyTransaction\.value\.paidTrafficCost: in no release": "read of all updates alike",
 }
 """What may differ, and why."""
+FILLED_IN = re.compile(r".* 3\.4\.11: body .*: required, and it is absent")
+"""Canton fills in what is absent of a request, and 3.4.12 corrected its file."""
 of_all_dialects = pytest.mark.timeout(60)  # whoever comes first records them
 
 
@@ -71,7 +74,7 @@ async def test_the_answer_of_every_operation_that_is_read_is_held_to_the_table(r
 async def test_nothing_is_asked_that_the_release_does_not_know(record: Record, dialect: Dialect) -> None:
     questions = (await record(dialect)).questions
     found = {fault for each in questions for fault in faults_of_question(each, release(dialect, each.kind))}
-    assert sorted(found) == []
+    assert sorted(fault for fault in found if not FILLED_IN.fullmatch(fault)) == []
 
 
 def faults_of_question(exchange: Exchange, version: str) -> Iterator[str]:
@@ -80,9 +83,9 @@ def faults_of_question(exchange: Exchange, version: str) -> Iterator[str]:
     if operation not in TABLES[exchange.kind].operations(version):
         return
     where = f"{exchange.collector} {operation} {version}"
-    query = shapes[operation, "query", "-"]
-    values = {name: typed(query, name, text) for name, text in exchange.asked.query.items()}
-    yield from (f"{where}: query {fault}" for fault in query.faults(values))
+    if query := shapes.get((operation, "query", "-")):  # a websocket has none
+        values = {name: typed(query, name, text) for name, text in exchange.asked.query.items()}
+        yield from (f"{where}: query {fault}" for fault in query.faults(values))
     body, taken = exchange.asked.body, shapes.get((operation, "request", "application/json"))
     if body is not None and taken is not None:
         yield from (f"{where}: body {fault}" for fault in taken.faults(json.loads(body)))

@@ -25,7 +25,8 @@ async def test_who_follows_the_updates_finds_the_ledgers_own_totals(
     end = node.participant.end().offset
     updates = await follow(client, node, BEGIN, end, everything(shape.removeprefix("TRANSACTION_SHAPE_")))
     truth = node.totals(BEGIN, end, shape)
-    assert counted(updates) == (truth.updates, truth.events, truth.traffic_cost)
+    cost = truth.traffic_cost if dialect.tells_traffic_cost else 0
+    assert counted(updates) == (truth.updates, truth.events, cost)
     assert set(truth.updates) == {"Transaction", "Reassignment", "TopologyTransaction"}
     assert len({template for _, template in truth.events}) == 4
     assert truth.traffic_cost > 100_000
