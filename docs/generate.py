@@ -73,8 +73,11 @@ A *watch* is one collector on one target.
 | | `malformed` | an answer that is not the documented one |
 | | `limited` | 429: lower `budget`, or run less often |
 | | `too_large` | 413, or more than the exporter reads |
+| | `budget` | our own request `budget` left no room: raise it, or run less often; never a fault of the node |
+| | `wrong_kind` | another kind of node answers at the url: the log says which `kind` to write |
+| | `cancelled` | of requests: the run or the exporter ended |
 | | `bug` | of the exporter: the log has a traceback, please report it |
-| `code` | `200` ... | the status; where no answer came, the reason, or `cancelled` |
+| `code` | `200` ... | the status of the answer; empty if none came, and then there is a `reason` |
 | `renewed_by` | `exporter`, `file`, `nobody` | who sees to the next token |
 | `source` | `checkpoint` | record times come from an offset checkpoint: up to 15 s of lag is usual |
 | | `ledger_end` | they come with the ledger's end (from 3.6 on) |
@@ -90,7 +93,7 @@ them out.
 
 
 def metrics_page() -> str:
-    declared = [value for value in vars(own).values() if isinstance(value, Metric)]
+    declared = [value for value in vars(own).values() if isinstance(value, Metric) and value.family is None]
     parts = [
         NOTICE,
         "# Metrics\n\n",

@@ -25,6 +25,7 @@ from exporter.flag_values import Address
 from exporter.flags import Flags
 from exporter.fleet import Fleet
 from exporter.shards import Shard
+from exporter.tally import Tally
 from exporter.web.access import Access
 from exporter.web.control import Control
 from exporter.web.landing import Landing
@@ -56,6 +57,10 @@ class App:
         self._flags = flags
         self._clock = Clock()
         self._fleet = Fleet(discover(), Budgets(), self._clock, shard)
+        self._probe = Probe(self._fleet, self._clock, flags.timeout_offset)
+        self._tally = Tally()
+        for result in ("success", "failure"):
+            self._tally.add(own.RELOADS, result, amount=0)
         self._read_at = self._clock.now()
         self._revision = revision()
         self._registry = CollectorRegistry()
@@ -74,7 +79,7 @@ class App:
             Scrape(fleet, pages, self._own),
             Landing(fleet, self._clock, self._flags.web_telemetry_path, self._flags.external_url),
             Control(lambda: self._settings, self.reload),
-            Probe(fleet, self._clock, self._flags.timeout_offset),
+            self._probe,
             lambda: fleet.first_round.is_set() or loop.time() >= ready_at,
             prefix=self._flags.prefix,
             telemetry_path=self._flags.web_telemetry_path,
@@ -103,12 +108,14 @@ class App:
                 settings = self._read()
             except WrongConfiguration as error:
                 self._is_reloaded = False
+                self._tally.add(own.RELOADS, "failure")
                 # Its faults say everything: there is no bug to trace.
                 log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
                 raise
             else:
                 await self._fleet.apply(settings)
                 self._settings, self._is_reloaded, self._read_at = settings, True, self._clock.now()
+                self._tally.add(own.RELOADS, "success")
                 log.info("the configuration was read again")
             finally:
                 self._fleet.changed()
@@ -122,8 +129,12 @@ class App:
             own.SHARDS.sample(self._fleet.shard.total),
             own.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
             own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
+            own.PROBES.sample(self._probe.running),
+            *self._tally.samples(),
             *read_registry(self._registry),
         ]
+        if latest := self._fleet.latest:
+            samples += own.LAST_START.sample(latest.at), own.LATE.sample(latest.late)
         return Lines(samples)
 
 

@@ -18,7 +18,7 @@ from exporter.clock import Clock
 from exporter.metric import Metric, Sample
 
 Families = Mapping[Metric, str]
-"""Rendered lines by metric."""
+"""Rendered lines by metric; those of a summary's parts by the summary."""
 
 
 class Lines:
@@ -42,15 +42,19 @@ class Format(Enum):
 
 
 def render(samples: Iterable[Sample], common: Mapping[str, str]) -> Families:
-    """Return the lines of samples, which all get the `common` labels, by metric; labels are in the order of names."""
+    """Return the lines of samples, which all get the `common` labels, by metric; labels are in the order of names.
+
+    The parts of a summary are written in the order of samples: those of one series have to stand together.
+    """
     families: dict[Metric, list[str]] = {}
     templates: dict[Metric, tuple[str, list[int]]] = {}
     for metric, labels, value in samples:
         if metric not in templates:
             templates[metric] = template(metric, common)
-            families[metric] = []
         text, order = templates[metric]
-        families[metric].append(f"{text % tuple(escape(labels[index]) for index in order)} {floatToGoString(value)}\n")
+        families.setdefault(metric.family or metric, []).append(
+            f"{text % tuple(escape(labels[index]) for index in order)} {floatToGoString(value)}\n"
+        )
     return {metric: "".join(lines) for metric, lines in families.items()}
 
 

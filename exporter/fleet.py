@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from apscheduler.events import EVENT_JOB_MAX_INSTANCES, JobSubmissionEvent
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -41,6 +41,13 @@ class Block(NamedTuple):
     lines: Lines
 
 
+class Start(NamedTuple):
+    """When a run started (Unix seconds), and how many seconds after it was due."""
+
+    at: float
+    late: float
+
+
 class Fleet:
     """All watches, by target and collector, of the targets that are this shard's."""
 
@@ -65,6 +72,8 @@ class Fleet:
             timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
         self.scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
+        self.scheduler.add_listener(self._started, EVENT_JOB_SUBMITTED)
+        self.latest: Start | None = None
         self._clock_watch: asyncio.TimerHandle | None = None
 
     def start(self, settings: Settings) -> None:
@@ -187,6 +196,10 @@ class Fleet:
         self._unanswered.discard(watch.key)
         self._end_of_round()
         tell(watch, before, remarks, result)
+
+    def _started(self, event: JobSubmissionEvent) -> None:
+        due = event.scheduled_run_times[0]  # of several that were missed, the first
+        self.latest = Start(self._clock.now(), max(0.0, (datetime.now(UTC) - due).total_seconds()))
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
         target, _, collector = event.job_id.rpartition("/")

@@ -9,15 +9,18 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metric:
-    """A declared metric; a counter if its name ends in `_total`, else a gauge.
+    """A declared metric; a counter if its name ends in `_total`, else a gauge, unless `type` says it is a summary.
 
-    `source` names the operation a scheduled value comes from, as operators read it in HELP.
+    `source` names the operation a value comes from, as operators read it in HELP.
     """
 
     name: str
     help: str
     labels: tuple[str, ...] = ()
     source: str = ""
+    type: str = ""
+    family: "Metric | None" = None
+    """Of which metric it is a part: of a summary `_count` and `_sum`, which stand below one HELP."""
 
     def __post_init__(self) -> None:
         for name in (self.name, *self.labels):
@@ -26,12 +29,13 @@ class Metric:
                     f"{name!r} is no metric or label name of ours: lower case, digits and underscores only"
                 )
         if self.source:
-            text = f"{self.help} From {self.source}, refreshed on a schedule (canton_collector_interval_seconds)."
-            object.__setattr__(self, "help", text)
+            object.__setattr__(self, "help", f"{self.help} From {self.source}.")
+        if not self.type:
+            object.__setattr__(self, "type", "counter" if self.name.endswith("_total") else "gauge")
 
-    @property
-    def type(self) -> str:
-        return "counter" if self.name.endswith("_total") else "gauge"
+    def part(self, suffix: str) -> "Metric":
+        """Return a part of a summary: `_count` or `_sum`."""
+        return Metric(f"{self.name}{suffix}", self.help, self.labels, type=self.type, family=self)
 
     def sample(self, value: float, **labels: str) -> "Sample":
         """Return a reading of this metric; every declared label must be given, as a string, and no other."""

@@ -9,6 +9,7 @@ from exporter import own
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.collectors.health import health, is_up
+from exporter.errors import Refused, TimedOut
 from exporter.exposition import Lines
 from exporter.metric import Metric, Sample
 from exporter.presentation import cap, rename_parties
@@ -51,6 +52,8 @@ class Standing:
         self._lines = Lines()
         for counter in (own.RUNS, own.SKIPPED, own.DROPPED):
             self.tally.add(counter, watch.collector.name, amount=0)
+        for reason in (Refused.reason, TimedOut.reason):
+            self.tally.add(own.FAILURES, watch.collector.name, reason, amount=0)
         for result in HEALTH_RESULTS.values() if watch.collector is health else ():
             self.tally.add(own.HEALTH_RESULTS, result, amount=0)
         self._write_own()

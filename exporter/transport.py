@@ -52,9 +52,10 @@ class Reply:
 
 @dataclass(slots=True)
 class Counted:
-    """By which code a request is counted."""
+    """How a request ended: by an answer's status, and why it is not a whole answer if it is not."""
 
-    code: str = "cancelled"
+    code: str = ""
+    reason: str = "cancelled"
 
 
 class Transport:
@@ -120,15 +121,16 @@ class Transport:
                 async with refusal.response as response, asyncio.timeout(limit):
                     counted.code = str(response.status)
                     reply = await self._reply(response, question, endpoint, sent)
+                counted.reason = ""
                 yield reply
                 return
+            counted.code = "101"
             opened = Reply(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
             async with websocket.ended(socket):
                 yield opened
                 async for message in websocket.messages(socket, question, limit, until):
                     self._tally.add(own.RESPONSE_BYTES, question.route, amount=len(message))
                     yield replace(opened, body=message)
-            counted.code = "101"
 
     async def _ready(
         self, question: Question, token: str | None, share: Share, seconds: float
@@ -149,16 +151,19 @@ class Transport:
             yield counted
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-                counted.code = BUG
+                counted.reason = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
             failure = explain(error, str(question), endpoint.host, limit, self.redact)
-            counted.code = failure.reason
+            counted.reason = failure.reason
             raise failure from error
         except Failed as failure:
-            counted.code = failure.reason
+            counted.reason = failure.reason
             raise
+        else:
+            counted.reason = ""
         finally:
-            self._tally.add(own.REQUESTS, question.route, question.method, counted.code)
+            self._tally.add(own.REQUESTS, question.route, question.method, counted.code, counted.reason)
+            self._tally.add(own.REQUEST_COUNT, question.route)
             self._tally.add(own.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
             if counted.code == "429":
                 self._tally.add(own.THROTTLED)

@@ -73,7 +73,7 @@ async def test_every_update_and_event_is_counted_once(
         assert found == {f'kind="{KINDS[kind]}"': count for kind, count in truth.updates.items()}
         events = {f'kind="{KINDS[kind]}",template="{name}"': count for (kind, name), count in truth.events.items()}
         assert values(shown, "events_total") == events
-        assert values(shown, "traffic_cost_total") == {"": truth.traffic_cost}
+        assert values(shown, "traffic_cost_bytes_total") == {"": truth.traffic_cost}
         topology = values(shown, "topology_events_total")
         assert topology.pop('kind="other"') == 0
         assert sum(topology.values()) == truth.updates["TopologyTransaction"]

@@ -85,7 +85,7 @@ async def test_fills_a_route_in_and_counts_it_unfilled(node: TestNode, asking: A
     assert await asked.get(route, Thing, query={"limit": "5"}, party="a::12", name="b/c ?#%ü") == Thing(1)
     assert log(asked) == ["GET /v0/by-party/a%3A%3A12/b%2Fc%20%3F%23%25%C3%BC 200"]
     [labels] = [sample.labels for sample in tally.samples() if sample.metric is own.REQUESTS]
-    assert labels == (route, "GET", "200")
+    assert labels == (route, "GET", "200", "")
 
 
 @pytest.mark.parametrize("name", [".", ".."])

@@ -14,7 +14,7 @@ from exporter.metric import Metric
 
 ROOT = Path(__file__).parent.parent
 METRICS = [
-    *(value for value in vars(own).values() if isinstance(value, Metric)),
+    *(value for value in vars(own).values() if isinstance(value, Metric) and value.family is None),
     *(metric for name in discover() for metric in metrics_of(name)),
 ]
 MODULES = sorted([*(ROOT / "exporter").rglob("*.py"), *(ROOT / "dashboards/source").glob("[a-z]*.py")])

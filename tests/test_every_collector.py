@@ -149,7 +149,7 @@ def test_is_documented(collector: Collector[Any]) -> None:
 def test_says_which_operation_each_value_comes_from(collector: Collector[Any]) -> None:
     for metric in metrics_of(collector.name):
         assert metric.source
-        assert metric.help.endswith("refreshed on a schedule (canton_collector_interval_seconds).")
+        assert metric.help.endswith(f" From {metric.source}.")
 
 
 def test_each_metric_is_declared_once() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, SummaryMetricFamily
 from prometheus_client.core import Metric as Family
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
@@ -20,12 +20,15 @@ AWKWARD = ['quote " backslash \\ newline \n end', "percent %s %% {}", "", "ünï
 GAUGE = Metric("canton_thing_bytes", 'Help with "quotes", a backslash \\ and\na line.', ("zebra", "alpha"))
 COUNTER = Metric("canton_things_total", "Counted.", ("network_thing",))
 PLAIN = Metric("canton_up", "Up.")
+SUMMARY = Metric("canton_wait_seconds", "Waited.", ("route",), type="summary")
+COUNT, SUM = SUMMARY.part("_count"), SUMMARY.part("_sum")
 VALUES = [0, 1, -1.5, 1e6, 1e7, 123456789.123, 1.7952e9, 1e-9, float("inf"), float("-inf"), 2**63, 0.1]
 COMMON = {"target": 'p "1" \\ %s', "network": "mainnet", "role": "own"}
 SAMPLES = [
     PLAIN.sample(1),
     *(GAUGE.sample(value, zebra=str(index), alpha=AWKWARD[index % 5]) for index, value in enumerate(VALUES)),
     *(COUNTER.sample(index, network_thing=text) for index, text in enumerate(AWKWARD[:5])),
+    *(part.sample(index, route=text) for index, text in enumerate(AWKWARD[:5]) for part in (COUNT, SUM)),
 ]
 
 
@@ -37,15 +40,26 @@ class Library(Collector):
         self._common = common
 
     def collect(self) -> Iterator[Family]:
-        metrics = sorted({sample.metric for sample in self._samples}, key=lambda metric: metric.name)
+        plain = (sample.metric for sample in self._samples if sample.metric.family is None)
+        metrics = sorted({*plain, SUMMARY}, key=lambda metric: metric.name)
         for metric in metrics:
             names = [*metric.labels, *self._common]
+            if metric is SUMMARY:
+                yield self._summary(names)
+                continue
             kind = CounterMetricFamily if metric.type == "counter" else GaugeMetricFamily
             family = kind(metric.name, metric.help, labels=names)
             for sample in self._samples:
                 if sample.metric is metric:
                     family.add_metric([*sample.labels, *self._common.values()], sample.value)
             yield family
+
+    def _summary(self, names: list[str]) -> Family:
+        family = SummaryMetricFamily(SUMMARY.name, SUMMARY.help, labels=names)
+        for sample in self._samples:
+            if sample.metric is COUNT:
+                family.add_metric([*sample.labels, *self._common.values()], int(sample.value), sample.value)
+        return family
 
 
 @pytest.mark.parametrize("common", [COMMON, {}])

@@ -18,9 +18,7 @@ def test_a_metric_whose_name_ends_in_total_is_a_counter() -> None:
 
 def test_a_scheduled_metric_says_where_it_comes_from() -> None:
     metric = Metric("canton_up", "1 if it is alive.", source="GET /livez")
-    assert metric.help == (
-        "1 if it is alive. From GET /livez, refreshed on a schedule (canton_collector_interval_seconds)."
-    )
+    assert metric.help == ("1 if it is alive. From GET /livez.")
     assert HEIGHT.help == "How high."
 
 

@@ -56,6 +56,8 @@ def own(standing: Standing) -> dict[str, str]:
 
 
 BEFORE = {
+    'failures_total{reason="refused"}': "0.0",
+    'failures_total{reason="timeout"}': "0.0",
     "interval_seconds": "15.0",
     "last_success_timestamp_seconds": "0.0",
     "runs_skipped_total": "0.0",
@@ -124,7 +126,7 @@ def test_an_unsupported_run_drops_the_values_at_once(clock: FakeClock) -> None:
     assert readings(standing) == []
     shown = own(standing)
     assert (shown["supported"], shown["success"]) == ("0.0", "0.0")
-    assert not any("failure" in name for name in shown)
+    assert not any("failure_info" in name for name in shown)
     standing.take(failed(clock))
     assert own(standing)["supported"] == "0.0", "as known from the last run that told"
 

@@ -64,12 +64,17 @@ def counted(tally: Tally) -> list[str]:
     return sorted("".join(render(tally.samples(), {}).values()).splitlines())
 
 
-def counters(code: str, size: float | None, throttled: float = 0, method: str = "GET") -> list[str]:
-    """Return all counters after one request; `size` is None where no answer began, so that there was none to read."""
+def counters(answer: str, size: float | None, throttled: float = 0, method: str = "GET") -> list[str]:
+    """Return all counters after one request, by its status or by why there is no whole answer.
+
+    `size` is None where no answer began, so that there was none to read; else one that broke off had status 200.
+    """
+    code, reason = (answer, "") if answer.isdigit() else ("" if size is None else "200", answer)
     return [
         "canton_http_budget_wait_seconds_total 0.0",
-        f'canton_http_request_seconds_total{{route="{ROUTE}"}} 0.0',
-        f'canton_http_requests_total{{code="{code}",method="{method}",route="{ROUTE}"}} 1.0',
+        f'canton_http_request_duration_seconds_count{{route="{ROUTE}"}} 1.0',
+        f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 0.0',
+        f'canton_http_requests_total{{code="{code}",method="{method}",reason="{reason}",route="{ROUTE}"}} 1.0',
         *([] if size is None else [f'canton_http_response_bytes_total{{route="{ROUTE}"}} {floatToGoString(size)}']),
         f"canton_http_throttled_total {float(throttled)}",
     ]
@@ -385,7 +390,7 @@ async def test_counts_how_long_a_request_took_and_tells_when_it_was_sent_and_ans
     async with RawNode(endless=answer()) as node:
         reply = await ask(connect(node.url))
     assert (reply.sent, reply.answered) == (NOW, NOW + 2.5)
-    assert f'canton_http_request_seconds_total{{route="{ROUTE}"}} 2.5' in counted(tally)
+    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(tally)
 
 
 async def test_the_time_of_a_failed_request_is_counted_too(connect: Connect, tally: Tally, clock: FakeClock) -> None:
@@ -396,7 +401,7 @@ async def test_the_time_of_a_failed_request_is_counted_too(connect: Connect, tal
     async with RawNode(endless=hang_up()) as node:
         with pytest.raises(Unreachable):
             await ask(connect(node.url))
-    assert f'canton_http_request_seconds_total{{route="{ROUTE}"}} 2.5' in counted(tally)
+    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(tally)
 
 
 # How much
@@ -420,7 +425,9 @@ async def test_a_body_larger_than_the_cap_is_not_read_on(
             await ask(connect(node.url))
         assert node.sent < 32 * 2**20  # what the operating system takes on the way
     assert str(caught.value) == f"{ASKED}: the answer is larger than 1048576 bytes"
-    assert f'canton_http_requests_total{{code="too_large",method="GET",route="{ROUTE}"}} 1.0' in counted(tally)
+    assert f'canton_http_requests_total{{code="200",method="GET",reason="too_large",route="{ROUTE}"}} 1.0' in counted(
+        tally
+    )
     [read] = [sample.value for sample in tally.samples() if sample.metric is own.RESPONSE_BYTES]
     assert 2**20 < read < 2 * 2**20
 
@@ -491,7 +498,9 @@ async def test_an_answer_not_packed_the_way_it_says_is_malformed(connect: Connec
     async with RawNode(PACKED % len(body), body) as node:
         said = await fault(ask(connect(node.url)))
     assert said == f"Malformed: {ASKED}: the answer is not packed the way it says"
-    assert f'canton_http_requests_total{{code="malformed",method="GET",route="{ROUTE}"}} 1.0' in counted(tally)
+    assert f'canton_http_requests_total{{code="200",method="GET",reason="malformed",route="{ROUTE}"}} 1.0' in counted(
+        tally
+    )
 
 
 @pytest.mark.parametrize("body", NOT_PACKED)

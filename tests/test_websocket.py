@@ -89,7 +89,7 @@ async def test_gives_an_element_a_message_until_the_node_closes(ask: Ask, tally:
         assert node.asked == [b'{"activeAtOffset":41}']
     assert [(request.method, request.path, request.outcome) for request in asked.requests] == [("GET", PATH, "101")]
     assert counted(tally) == [
-        f'canton_http_requests_total{{code="101",method="GET",route="{PATH}"}} 1.0',
+        f'canton_http_requests_total{{code="101",method="GET",reason="",route="{PATH}"}} 1.0',
         f'canton_http_response_bytes_total{{route="{PATH}"}} {len(b"""{"count": 1, "more": null}""") * 3}.0',
     ]
 
@@ -172,7 +172,10 @@ async def test_what_breaks_off_is_never_whole(
 ) -> None:
     async with socket_node(*pieces) as node:
         assert await fault(ask(node.url)) == (kind, said or f"{ASKED}: the answer is no websocket's")
-    assert f'canton_http_requests_total{{code="{kind.reason}",method="GET",route="{PATH}"}} 1.0' in counted(tally)
+    assert (
+        f'canton_http_requests_total{{code="101",method="GET",reason="{kind.reason}",route="{PATH}"}} 1.0'
+        in counted(tally)
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,7 +214,9 @@ async def test_a_node_that_falls_silent_is_not_waited_for(ask: Ask, tally: Tally
         said = f"{ASKED}: no further message within 0.1 s"
         assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, said)
         await asyncio.wait_for(node.ended.wait(), 5)
-    assert f'canton_http_requests_total{{code="timeout",method="GET",route="{PATH}"}} 1.0' in counted(tally)
+    assert f'canton_http_requests_total{{code="101",method="GET",reason="timeout",route="{PATH}"}} 1.0' in counted(
+        tally
+    )
 
 
 async def test_pings_are_no_messages(ask: Ask) -> None:
@@ -237,7 +242,9 @@ async def test_who_has_heard_enough_hangs_up(ask: Ask, tally: Tally) -> None:
         async with aclosing(ask(node.url).stream(PATH, Thing, BODY)) as heard:
             assert (await anext(heard)).count == 1
         await asyncio.wait_for(node.ended.wait(), 5)
-    assert f'canton_http_requests_total{{code="cancelled",method="GET",route="{PATH}"}} 1.0' in counted(tally)
+    assert f'canton_http_requests_total{{code="101",method="GET",reason="cancelled",route="{PATH}"}} 1.0' in counted(
+        tally
+    )
 
 
 async def test_no_time_left_is_no_request(ask: Ask, clock: Clock) -> None:
@@ -344,7 +351,11 @@ async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> N
         ({"status": 400, "body": b"Expected WebSocket Upgrade request"}, Unsupported, f"400: {SHUT}"),
         ({"status": 426, "body": b""}, Unsupported, f"426: {SHUT}"),
         ({"status": 200, "body": b"[]"}, Unsupported, f"200: {SHUT}"),
-        ({"status": 406, "body": b"no"}, Refused, "406: no: it has no answer of the type"),
+        (
+            {"status": 406, "body": b"no"},
+            Refused,
+            "406: no: it has no answer of the type that the request's header Accept asked for, application/json",
+        ),
         ({"status": 500, "body": b""}, Refused, "500"),
         ({"status": 503, "body": b"no healthy upstream"}, Refused, "503: no healthy upstream"),
         ({"status": 429, "body": b"slower"}, Limited, "429: slower"),
@@ -357,7 +368,10 @@ async def test_another_answer_than_a_websocket_is_what_it_is_elsewhere(
 ) -> None:
     node.answer_everything(**answer)
     assert await fault(ask(node.url)) == (kind, f"{ASKED}: {said}")
-    assert f'canton_http_requests_total{{code="{answer["status"]}",method="GET",route="{PATH}"}} 1.0' in counted(tally)
+    assert (
+        f'canton_http_requests_total{{code="{answer["status"]}",method="GET",reason="",route="{PATH}"}} 1.0'
+        in counted(tally)
+    )
 
 
 async def test_a_redirect_is_not_followed(ask: Ask, node: TestNode) -> None:

@@ -17,7 +17,12 @@ SCRAPE = ("job", "instance")
 SLOWEST_SCRAPE = timedelta(minutes=1)
 TARGET = ("network", "role", "target")
 
-OWN = {metric.name: metric for metric in vars(own).values() if isinstance(metric, Metric)}
+# Of a summary only its parts have series.
+OWN = {
+    metric.name: metric
+    for metric in vars(own).values()
+    if isinstance(metric, Metric) and (metric.family or metric.type != "summary")
+}
 COLLECTED = {metric.name: (metric, name) for name in discover() for metric in metrics_of(name)}
 
 RECORDED: dict[str, tuple[str, ...]] = {

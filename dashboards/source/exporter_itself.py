@@ -1,6 +1,6 @@
 """The exporter itself: whether its questions are answered, what it asks of the nodes, and what it needs."""
 
-from dashboards.source.exporter_process import clocks, exporters, process, tokens, trust
+from dashboards.source.exporter_process import clocks, exporters, process, tokens, trust, work
 from dashboards.source.looks import (
     BYTES_A_SECOND,
     GREEN,
@@ -26,8 +26,8 @@ FAILS = states((1, "fails", RED))
 RUN = states((1, "ok", GREEN), (0, "failed", RED), (2, "not there", GREY))
 
 LATENCY = (
-    f"sum by (network, target, route) (rate({of('canton_http_request_seconds_total')}[{RATE}]))"
-    f" / (sum by (network, target, route) (rate({of('canton_http_requests_total')}[{RATE}])) > 0)"
+    f"sum by (network, target, route) (rate({of('canton_http_request_duration_seconds_sum')}[{RATE}]))"
+    f" / (sum by (network, target, route) (rate({of('canton_http_request_duration_seconds_count')}[{RATE}])) > 0)"
 )
 TAKES = f"{most('canton_collector_duration_seconds')} / {most('canton_collector_interval_seconds')}"
 SINCE_RUN = f"({age('canton_collector_last_run_timestamp_seconds')}) / {most('canton_collector_interval_seconds')}"
@@ -51,7 +51,7 @@ def exporter_itself() -> Screen:
             Section("Questions", [watches(), *failures(), *runs()]),
             Section("Requests", [*requests(), *politeness()]),
             Section("Tokens, certificates and clocks", [*trust(), *tokens(), *clocks()]),
-            Section("The process", [exporters(), *process()]),
+            Section("The process", [exporters(), *process(), *work()]),
         ],
     )
 
@@ -160,9 +160,9 @@ def requests() -> list[Made]:
         graph(
             "Requests by answer",
             "How many requests the exporter makes of each node in a second, by the status of the answer: 200 is well, "
-            "4xx and 5xx are not, a word says why no answer came. Some 404 are normal, where something is looked for "
-            "that is not there. The twenty most frequent are shown.",
-            top(asked("canton_http_requests_total", by=(*NODE, "code"))),
+            "4xx and 5xx are not; a word is the reason why there is no whole answer. Some 404 are normal, where "
+            "something is looked for that is not there. The twenty most frequent are shown.",
+            top(asked("canton_http_requests_total", by=(*NODE, "code", "reason"))),
             Look("reqps"),
         ),
         graph(

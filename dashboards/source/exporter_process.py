@@ -3,6 +3,7 @@
 from dashboards.source.looks import (
     BAD,
     BYTES,
+    COUNT,
     DATE,
     FROM_NOW,
     GREEN,
@@ -12,12 +13,13 @@ from dashboards.source.looks import (
     SECONDS,
     UP,
     WHOLE,
+    WORTH_A_LOOK,
     Look,
     falls,
     states,
 )
 from dashboards.source.panels import Column, Made, graph, grid, number
-from dashboards.source.queries import RATE, least, left, moment, most, of
+from dashboards.source.queries import RATE, age, least, left, moment, more, most, of
 from dashboards.source.thresholds import default
 
 CERTIFICATE = falls("s", critical="certificateCritical", warning="certificateWarning")
@@ -157,5 +159,38 @@ def process() -> list[Made]:
             RATIO,
             width=6,
             none=none,
+        ),
+    ]
+
+
+def work() -> list[Made]:
+    return [
+        graph(
+            "How late questions are asked",
+            "By how much the last start of a question was late, and how long ago it was. Milliseconds and seconds are "
+            "normal. Seconds of delay mean that the processor is too slow for so many nodes; a line that rises means "
+            "that nothing is asked any more.",
+            [
+                (f"max by (job, instance) ({of('canton_exporter_runs_late_seconds')})", "late"),
+                (age("canton_exporter_last_run_timestamp_seconds"), "last start"),
+            ],
+            SECONDS,
+        ),
+        graph(
+            "Probes under way",
+            "How many requests of /probe the exporter answers at this moment. A few are normal where Prometheus or "
+            "people use it. Many that stay are nodes that hang.",
+            most("canton_exporter_probes_running"),
+            COUNT,
+            width=6,
+        ),
+        graph(
+            "Reloads of the configuration",
+            "When the configuration was read again, and whether it was put in force. A failure means that the exporter "
+            "goes on with the old one; its log says what is wrong.",
+            more("canton_exporter_reloads_total"),
+            WORTH_A_LOOK,
+            width=6,
+            bars=True,
         ),
     ]

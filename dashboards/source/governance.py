@@ -231,12 +231,12 @@ def upgrades() -> list[Made]:
             width=8,
             none=none,
         ),
-        number(
+        grid(
             "Serial of the synchronizer",
             "The number of the synchronizer in use; each upgrade raises it by one. All scans of a network should show "
             "the same, but for minutes around an upgrade.",
-            most("canton_synchronizer_serial"),
-            WHOLE,
+            [Column("", most("canton_synchronizer_serial_info"))],
             width=8,
+            height=5,
         ),
     ]

@@ -38,7 +38,7 @@ def rewards() -> list[Made]:
             "Minting allowances of the round",
             "How many coins all app providers together may mint for the newest round. It moves with the use of the "
             "network. A fall to 0 means that nobody is paid for the round.",
-            most("canton_reward_round_minting_allowance_amount"),
+            most("canton_reward_round_minting_allowance_coin"),
             AMOUNT,
             width=6,
         ),
@@ -46,7 +46,7 @@ def rewards() -> list[Made]:
             "Allowance of listed providers",
             "How many coins each listed provider may mint for the newest round. Compare with your app's use: if that "
             "stays and this falls, its activity is not counted.",
-            most("canton_reward_minting_allowance_amount"),
+            most("canton_reward_minting_allowance_coin"),
             AMOUNT,
             width=6,
         ),

@@ -87,7 +87,7 @@ def outcomes() -> list[Made]:
             "Traffic paid",
             "How many bytes of traffic (what the network charges for sending) the participant paid for in a second. "
             "It follows your own transactions. A jump without more transactions means that they have become larger.",
-            pace("canton_ledger_traffic_cost_total"),
+            pace("canton_ledger_traffic_cost_bytes_total"),
             Look("Bps"),
         ),
         graph(

@@ -24,7 +24,12 @@ from dashboards.source.looks import BLUE, Look
 SOURCE = options.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GROUPED = re.compile(r"\bby \(([^)]*)\)")
 
-TITLES = {"alertname": "Alert", "domain_id": "Synchronizer", "pythonversion": "Python", "sv": "Super validator"}
+TITLES = {
+    "alertname": "Alert",
+    "synchronizer_prefix": "Synchronizer",
+    "pythonversion": "Python",
+    "sv": "Super validator",
+}
 
 Made = stat.Panel | timeseries.Panel | statetimeline.Panel | table.Panel
 Some = TypeVar("Some", stat.Panel, timeseries.Panel, statetimeline.Panel, table.Panel)

@@ -104,10 +104,11 @@ def scans() -> list[Made]:
             "Scans",
             "What each scan is: its release, the network's migration id (which incarnation of the network it is), and "
             "of when its snapshots of all contracts are. Scans of one network should agree in the migration id; "
-            "releases may differ for some days. Empty is what a scan does not tell.",
+            "releases may differ for some days. A scan has two lines if its snapshot is of another migration than the "
+            "scan. Empty is what a scan does not tell.",
             [
                 Column("", most("canton_scan_info")),
-                Column("Migration of the snapshot", most("canton_acs_snapshot_migration_id"), WHOLE),
+                Column("", most("canton_acs_snapshot_info")),
                 Column("Snapshot", moment("canton_acs_snapshot_timestamp_seconds"), DATE),
                 Column("Counted snapshot", moment("canton_acs_counted_snapshot_timestamp_seconds"), DATE),
             ],

@@ -39,23 +39,26 @@ from exporter.settings import Kind, PartyId, TemplateName
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(
     "canton_acs_contracts",
-    "Active contracts in the snapshot; 0 for templates that were asked for or seen before and are not there.",
+    "Number of active contracts of a template in the counted snapshot; 0 for templates configured or seen before.",
     ("template",),
     source=SOURCE,
 )
 OLDEST = Metric(
     "canton_acs_oldest_contract_timestamp_seconds",
-    "When the oldest active contract of a template was created.",
+    "Unix time in seconds when the oldest active contract of a template was created.",
     ("template",),
     source=SOURCE,
 )
 COUNTED_TIMESTAMP = Metric(
     "canton_acs_counted_snapshot_timestamp_seconds",
-    "The record time of the snapshot these counts are of.",
+    "Record time of the counted snapshot in Unix seconds.",
     source=SOURCE,
 )
 ENDPOINT = Metric(
-    "canton_acs_endpoint_info", "Which version of the operation answered, always 1.", ("version",), source=SOURCE
+    "canton_acs_endpoint_info",
+    "Version of the operation that the contracts were counted with; always 1.",
+    ("version",),
+    source=SOURCE,
 )
 
 MOST_TEMPLATES = 10_000

@@ -15,12 +15,13 @@ from exporter.settings import Kind
 
 TIMESTAMP = Metric(
     "canton_acs_snapshot_timestamp_seconds",
-    "The newest snapshot's record time; a network takes one every 3 hours.",
+    "Record time of the newest snapshot in Unix seconds; networks take one every 3 hours.",
     source="GET /v0/state/acs/snapshot-timestamp or POST /v2/state/acs",
 )
-MIGRATION_ID = Metric(
-    "canton_acs_snapshot_migration_id",
-    "The migration id of the newest snapshot.",
+INFO = Metric(
+    "canton_acs_snapshot_info",
+    "Migration id of the newest snapshot; always 1.",
+    ("migration_id",),
     source="GET /v0/migrations/last or POST /v0/backfilling/migration-info",
 )
 
@@ -38,4 +39,4 @@ async def acs_snapshot(node: Node, options: MigrationOptions, previous: Yielded)
             "the node lacks GET /v0/state/acs/snapshot-timestamp and tells nowhere else when it was taken"
         )
     yield TIMESTAMP.sample(snapshot.moment.timestamp())
-    yield MIGRATION_ID.sample(migration_id)
+    yield INFO.sample(1, migration_id=str(migration_id))

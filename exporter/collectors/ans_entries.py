@@ -25,10 +25,12 @@ from exporter.scan import Name, prefix
 from exporter.settings import Kind, PartyId, Strict
 
 SOURCE = "GET /v0/scan-proxy/ans-entries/by-party/{party} or /v0/ans-entries/by-party/{party}"
-FOUND = Metric("canton_ans_entry_found", "1 if the party has a name, else 0.", ("party",), source=SOURCE)
+FOUND = Metric(
+    "canton_ans_entry_found", "1 if the party has an entry in the name service, 0 if not.", ("party",), source=SOURCE
+)
 EXPIRY = Metric(
     "canton_ans_entry_expiry_timestamp_seconds",
-    "When the entry expires; absent where it never does, as names of the network itself.",
+    "Unix time in seconds when a name of the party expires; absent if it never does.",
     ("party", "name"),
     source="GET /v0/scan-proxy/ans-entries and /v0/scan-proxy/ans-entries/by-party/{party}, or the same below /v0",
 )

@@ -19,14 +19,14 @@ from exporter.settings import Kind, Strict
 SOURCE = "GET /v0/synchronizer-bootstrapping-transactions/{prefix}"
 INFO = Metric(
     "canton_synchronizer_bootstrapping_info",
-    "A part of the bootstrapping transactions and the hash of its text, always 1; absent for an unknown prefix.",
-    ("domain_id_prefix", "part", "sha256"),
+    "Hash of a part of the bootstrapping transactions; always 1, absent for an unknown prefix.",
+    ("synchronizer_prefix", "part", "sha256"),
     source=SOURCE,
 )
 SIZE = Metric(
     "canton_synchronizer_bootstrapping_size_bytes",
-    "The length of a part's text.",
-    ("domain_id_prefix", "part"),
+    "Size of a part of the bootstrapping transactions in bytes.",
+    ("synchronizer_prefix", "part"),
     source=SOURCE,
 )
 
@@ -51,5 +51,5 @@ async def bootstrapping(node: Node, options: Options, previous: Yielded) -> Yiel
             continue
         for part in Transactions.__struct_fields__:
             text: bytes = getattr(found, part).encode()
-            yield INFO.sample(1, domain_id_prefix=prefix, part=part, sha256=sha256(text).hexdigest())
-            yield SIZE.sample(len(text), domain_id_prefix=prefix, part=part)
+            yield INFO.sample(1, synchronizer_prefix=prefix, part=part, sha256=sha256(text).hexdigest())
+            yield SIZE.sample(len(text), synchronizer_prefix=prefix, part=part)

@@ -25,34 +25,34 @@ from exporter.settings import Kind, Strict
 SOURCE = "POST /v0/coin-rules or /v0/amulet-rules"
 INFO = Metric(
     "canton_coin_rules_info",
-    "The rules in force, always 1; config_sha256 is of their configuration as canonical JSON without nulls.",
-    ("contract_id", "template", "domain_id", "config_sha256"),
+    "Coin rules in force; always 1. config_sha256 is the hash of their configuration as canonical JSON without nulls.",
+    ("contract_id", "template", "synchronizer", "config_sha256"),
     source=SOURCE,
 )
 CREATED = Metric(
     "canton_coin_rules_created_timestamp_seconds",
-    "When the contract of the rules was created, which is when they last changed.",
+    "Unix time in seconds when the contract of the coin rules was created: their last change.",
     source=SOURCE,
 )
 CHANGES = Metric(
     "canton_coin_rules_changes_total",
-    "Changes seen since the exporter started: a new contract, or a scheduled value that became due.",
+    "Changes of the coin rules seen since the exporter started: a new contract, or a scheduled value that became due.",
     source=SOURCE,
 )
 SCHEDULED = Metric(
     "canton_coin_rules_scheduled_change_timestamp_seconds",
-    "When the next scheduled change is due; absent where there is none.",
+    "Unix time in seconds of the next scheduled change of the coin rules; absent if none is scheduled.",
     source=SOURCE,
 )
 PACKAGE = Metric(
     "canton_coin_rules_required_package_info",
-    "A package version that the rules require participants to have vetted, always 1.",
+    "Package version that the coin rules require participants to vet; always 1.",
     ("package", "version"),
     source=SOURCE,
 )
 VALUE = Metric(
     "canton_coin_rules_config_value",
-    "A number of the configuration in force, by its dotted path.",
+    "Number in the configuration of the coin rules in force, by its dotted path, in the unit of that field.",
     ("field",),
     source=SOURCE,
 )
@@ -155,7 +155,7 @@ NAMES: Mapping[str, type[CoinRules | AmuletRules]] = {"amulet": AmuletRules, "co
 async def coin_rules(node: Node, options: Options, previous: Yielded) -> Yields:
     known, before = previous.note(RULES), previous.note(IN_FORCE)
     names = dict.fromkeys((known.name, *NAMES) if known else NAMES)
-    rules, domain_id = await node.first(*(partial(ask, node, name, known) for name in names))
+    rules, synchronizer = await node.first(*(partial(ask, node, name, known) for name in names))
     now = node.now()
     config = rules.in_force(now)
     changes = sum(sample.value for sample in previous.of(CHANGES))
@@ -164,7 +164,7 @@ async def coin_rules(node: Node, options: Options, previous: Yielded) -> Yields:
         node.news += tell(known, before, rules, now)
     yield RULES.of(rules)
     yield IN_FORCE.of(config)
-    labels = {"contract_id": rules.contract_id, "template": rules.template, "domain_id": domain_id}
+    labels = {"contract_id": rules.contract_id, "template": rules.template, "synchronizer": synchronizer}
     yield INFO.sample(1, **labels, config_sha256=config.sha256)
     yield CREATED.sample(rules.created)
     yield CHANGES.sample(changes)

@@ -14,7 +14,7 @@ from exporter.settings import Kind, Strict
 
 FEATURE_SUPPORTED = Metric(
     "canton_feature_supported",
-    "1 if the feature is supported, else 0; absent where a scan names none.",
+    "1 if the scan supports the feature, 0 if not; absent if the scan names none.",
     ("feature",),
     source="GET /v0/feature-support",
 )

@@ -25,26 +25,24 @@ from exporter.transport import Reply
 
 UP = Metric(
     "canton_up",
-    "1 if the node is up, 0 if it is down (canton_down_info has the cause); no value on 401, 403, 429 and other 4xx.",
+    "1 if the node is up, 0 if it is down; absent if the answer does not say, such as 401, 403 or 429.",
     source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
 DOWN_INFO = Metric(
     "canton_down_info",
-    "Why the node is down, always 1: dns, connect, tls, timeout, html, redirect, http_5xx or not_found.",
+    "1 while the node is down, with the cause: dns, connect, tls, timeout, html, redirect, http_5xx or not_found.",
     ("cause",),
     source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
-READY = Metric(
-    "canton_ready", "1 if the node is ready to serve, 0 if not; absent if it does not tell.", source="GET /readyz"
-)
+READY = Metric("canton_ready", "1 if the node is ready, 0 if not; absent if it does not say.", source="GET /readyz")
 CLOCK_OFFSET = Metric(
     "canton_target_clock_offset_seconds",
-    "How far the clock of the nearest HTTP hop is ahead of ours, to about half a second; every lag depends on it.",
+    "Seconds that the clock of the nearest HTTP hop is ahead of ours, accurate to half a second; lags depend on it.",
     source="the Date header of GET /livez",
 )
 CERTIFICATE_EXPIRY = Metric(
     "canton_target_certificate_expiry_timestamp_seconds",
-    "Until when the certificate seen is valid; one renewed is seen within ten minutes.",
+    "Unix time in seconds when the TLS certificate seen expires; a renewed one is seen within ten minutes.",
     source="the newest TLS handshake before GET /livez is answered",
 )
 

@@ -29,19 +29,19 @@ from exporter.settings import Kind, PartyId, Strict
 SOURCE = "POST /v2/commands/completions or /v2/commands/command-completions"
 COMPLETIONS = Metric(
     "canton_ledger_completions_total",
-    "Completions seen, by gRPC status code; 0 is a command that was accepted.",
+    "Completed commands by user and gRPC status code; code 0 is an accepted command.",
     ("user", "code"),
     source=SOURCE,
 )
 REJECTED = Metric(
     "canton_ledger_completions_rejected_total",
-    "Commands that were rejected, by Canton's error code, which tells apart what shares a gRPC code.",
+    "Rejected commands by user and Canton error code.",
     ("user", "error"),
     source=SOURCE,
 )
 COST = Metric(
     "canton_ledger_completions_traffic_cost_bytes_total",
-    "The traffic in bytes that the participant paid for commands, those included that were rejected after it.",
+    "Traffic in bytes that the participant paid for commands, including rejected ones.",
     ("user",),
     source=SOURCE,
 )

@@ -30,7 +30,7 @@ from exporter.settings import Kind
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",
-    "Active contracts, those on their way between synchronizers too; 0 for templates asked for or seen before.",
+    "Number of active contracts of a template, also in reassignment; 0 for templates configured or seen before.",
     ("template",),
     source="/v2/state/active-contracts-page or /v2/state/active-contracts",
 )

@@ -26,37 +26,37 @@ from exporter.settings import Kind, Strict
 
 INFO = Metric(
     "canton_ledger_info",
-    "The participant and its release, always 1.",
+    "Participant id and release of the ledger; always 1.",
     ("version", "participant"),
     source="GET /v2/version and /v2/parties/participant-id",
 )
 MAX_DELAY = Metric(
     "canton_ledger_checkpoint_max_delay_seconds",
-    "How old an offset checkpoint may get by design; absent where the node does not say.",
+    "Maximum age in seconds that an offset checkpoint may have by design; absent if the node does not say.",
     source="GET /v2/version",
 )
-PACKAGES = Metric("canton_ledger_packages", "How many packages the participant knows.", source="GET /v2/packages")
+PACKAGES = Metric("canton_ledger_packages", "Number of packages that the participant knows.", source="GET /v2/packages")
 VETTED = Metric(
     "canton_ledger_vetted_package_info",
-    "A version of a package that this participant has vetted and that is valid now, always 1.",
+    "Package version that this participant has vetted and that is valid now; always 1.",
     ("synchronizer", "package", "version"),
     source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 VALID_UNTIL = Metric(
     "canton_ledger_vetted_package_valid_until_timestamp_seconds",
-    "When a package version that is vetted and valid now stops being valid; absent where it has no end.",
+    "Unix time in seconds when the vetting of a package version ends; absent if it has no end.",
     ("synchronizer", "package", "version"),
     source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 VETTED_COUNT = Metric(
     "canton_ledger_vetted_packages",
-    "How many versions of the packages looked at are vetted and valid now; 0 on each connected one if none is.",
+    "Number of vetted and valid package versions of the configured prefixes, 0 if none is.",
     ("synchronizer",),
     source="POST /v2/package-vetting/list, GET /v2/package-vetting or GET /v2/state/connected-synchronizers",
 )
 READABLE = Metric(
     "canton_ledger_vetting_readable",
-    "1 if the node tells what this participant has vetted, 0 if it does not have or refuses that operation.",
+    "1 if the vetted packages can be read from the node, 0 if it lacks or refuses the operation.",
     source="POST /v2/package-vetting/list or GET /v2/package-vetting",
 )
 

@@ -20,48 +20,48 @@ from exporter.ledger import Version, pruned_offset
 from exporter.metric import Metric
 from exporter.settings import Kind, Strict
 
-END = Metric("canton_ledger_end_offset", "The ledger's end.", source="GET /v2/state/ledger-end")
+END = Metric("canton_ledger_end_offset", "Offset of the ledger's end.", source="GET /v2/state/ledger-end")
 PRUNED = Metric(
     "canton_ledger_pruned_offset",
-    "Up to where the ledger was pruned, 0 if never.",
+    "Offset up to which the ledger is pruned; 0 if never.",
     source="GET /v2/state/latest-pruned-offsets",
 )
 CONNECTED = Metric(
     "canton_ledger_connected_synchronizers",
-    "How many synchronizers the participant is connected to.",
+    "Number of synchronizers that the participant is connected to.",
     source="GET /v2/state/connected-synchronizers",
 )
 CONNECTED_INFO = Metric(
     "canton_ledger_connected_synchronizer_info",
-    "A synchronizer the participant is connected to, always 1.",
+    "Synchronizer that the participant is connected to; always 1.",
     ("synchronizer", "alias"),
     source="GET /v2/state/connected-synchronizers",
 )
 CHECKPOINT_OFFSET = Metric(
     "canton_ledger_checkpoint_offset",
-    "The newest offset checkpoint's offset; absent where the times come with the ledger end.",
+    "Offset of the newest offset checkpoint; absent if the record times come with the ledger end.",
     source="POST /v2/updates",
 )
 CHECKPOINT_TIMESTAMP = Metric(
     "canton_ledger_checkpoint_timestamp_seconds",
-    "The newest record time the participant has processed.",
+    "Newest record time that the participant has processed, in Unix seconds.",
     ("synchronizer",),
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )
 LAG_OFFSETS = Metric(
     "canton_ledger_lag_offsets",
-    "The ledger's end less the checkpoint's offset; absent where there is no checkpoint.",
+    "Ledger end minus the offset of the newest checkpoint; absent if there is no checkpoint.",
     source="POST /v2/updates",
 )
 LAG_SECONDS = Metric(
     "canton_ledger_lag_seconds",
-    "How far a connected synchronizer's newest record time lies behind our clock, never below 0; up to 15 s is usual.",
+    "Seconds from the newest record time of a connected synchronizer to now, at least 0; up to 15 is normal.",
     ("synchronizer",),
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )
 LAG_SOURCE = Metric(
     "canton_ledger_lag_source_info",
-    "Where the record times come from, checkpoint or ledger_end (from 3.6 on), always 1.",
+    "Source of the record times: checkpoint, or ledger_end from Canton 3.6 on; always 1.",
     ("source",),
     source="POST /v2/updates or GET /v2/state/ledger-end",
 )

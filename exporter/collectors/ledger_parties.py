@@ -19,7 +19,7 @@ from exporter.settings import Kind, Strict
 
 PARTIES = Metric(
     "canton_ledger_parties",
-    "Parties known, hosted here (local) or not.",
+    "Number of parties that the participant knows, hosted on it (local) or not.",
     ("local",),
     source="GET /v2/parties",
 )

@@ -22,28 +22,36 @@ from exporter.metric import Metric
 from exporter.settings import Kind
 
 SOURCE = "POST /v2/updates"
-UPDATES = Metric("canton_ledger_updates_total", "Updates seen.", ("kind",), source=SOURCE)
+UPDATES = Metric(
+    "canton_ledger_updates_total", "Ledger updates seen in the update stream, by kind.", ("kind",), source=SOURCE
+)
 EVENTS = Metric(
     "canton_ledger_events_total",
-    "Events seen: created, archived, exercised, assigned or unassigned.",
+    "Events seen in the update stream, by kind (created, archived, exercised, assigned, unassigned) and template.",
     ("kind", "template"),
     source=SOURCE,
 )
 TOPOLOGY_EVENTS = Metric(
     "canton_ledger_topology_events_total",
-    "Changes seen of what participants may do for parties, by kind; one of a kind nobody knows yet is other.",
+    "Topology events seen in the update stream, by kind; other if the kind is not known.",
     ("kind",),
     source=SOURCE,
 )
-COST = Metric("canton_ledger_traffic_cost_total", "The traffic this participant paid for updates seen.", source=SOURCE)
+COST = Metric(
+    "canton_ledger_traffic_cost_bytes_total",
+    "Traffic in bytes that this participant paid for the updates seen.",
+    source=SOURCE,
+)
 GAPS = Metric(
     "canton_ledger_updates_gaps_total",
-    "Gaps in what was seen: pruned before it was read, or the ledger reset.",
+    "Gaps in the update stream, by reason: pruned before it was read, or reset.",
     ("reason",),
     source=SOURCE,
 )
-OFFSET = Metric("canton_ledger_updates_offset", "Up to where the stream was read.", source=SOURCE)
-TIMESTAMP = Metric("canton_ledger_updates_timestamp_seconds", "The newest update's record time.", source=SOURCE)
+OFFSET = Metric("canton_ledger_updates_offset", "Offset up to which the update stream was read.", source=SOURCE)
+TIMESTAMP = Metric(
+    "canton_ledger_updates_timestamp_seconds", "Record time of the newest update read, in Unix seconds.", source=SOURCE
+)
 
 KINDS = ("transaction", "reassignment", "topology_transaction")
 TOPOLOGY_KINDS = tuple(f"participant_authorization_{what}" for what in ("added", "changed", "onboarding", "revoked"))

@@ -27,12 +27,25 @@ from exporter.rounds import newest_rounds
 from exporter.settings import Hash, Kind, PartyId, Strict
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
-ROUND = Metric("canton_reward_round", "The round walked last.", source=SOURCE)
-BATCHES = Metric("canton_reward_round_batches", "The batches of its tree.", ("batch_type",), source=SOURCE)
-PROVIDERS = Metric("canton_reward_round_providers", "Providers with an allowance in it.", source=SOURCE)
-TOTAL = Metric("canton_reward_round_minting_allowance_amount", "The sum of all allowances.", source=SOURCE)
+ROUND = Metric("canton_reward_round", "Number of the newest round whose reward batches were read.", source=SOURCE)
+BATCHES = Metric(
+    "canton_reward_round_batches", "Number of reward batches of that round, by type.", ("batch_type",), source=SOURCE
+)
+PROVIDERS = Metric(
+    "canton_reward_round_providers",
+    "Number of providers with a minting allowance in the round of canton_reward_round.",
+    source=SOURCE,
+)
+TOTAL = Metric(
+    "canton_reward_round_minting_allowance_coin",
+    "Sum of all minting allowances in coin, in the round of canton_reward_round.",
+    source=SOURCE,
+)
 AMOUNT = Metric(
-    "canton_reward_minting_allowance_amount", "A listed provider's allowance.", ("provider",), source=SOURCE
+    "canton_reward_minting_allowance_coin",
+    "Minting allowance in coin of a configured provider, in the round of canton_reward_round.",
+    ("provider",),
+    source=SOURCE,
 )
 
 PREFIXES = ("/v0/internal/reward-accounting-process/rounds", "/v0/reward-accounting-process/rounds")

@@ -13,11 +13,16 @@ from exporter.rounds import newest_rounds
 from exporter.settings import Kind, Strict
 
 SOURCE = "POST /v0/open-and-issuing-mining-rounds or GET /v0/scan-proxy/open-and-issuing-mining-rounds"
-ROUND = Metric("canton_round", "The newest round in this state, open or issuing.", ("state",), source=SOURCE)
-OPENS = Metric(
-    "canton_round_opens_timestamp_seconds", "When the newest round in this state opens.", ("state",), source=SOURCE
+ROUND = Metric(
+    "canton_round", "Number of the newest mining round in this state, open or issuing.", ("state",), source=SOURCE
 )
-PRICE = Metric("canton_coin_price_usd", "The price of a coin in the newest open round.", source=SOURCE)
+OPENS = Metric(
+    "canton_round_opens_timestamp_seconds",
+    "Unix time in seconds when the newest mining round in this state opens or opened.",
+    ("state",),
+    source=SOURCE,
+)
+PRICE = Metric("canton_coin_price_usd", "Price of a coin in US dollars in the newest open mining round.", source=SOURCE)
 
 
 @collector(Kind.SCAN, Kind.VALIDATOR, interval=seconds(60), timeout=seconds(30))

@@ -18,13 +18,13 @@ from exporter.settings import Kind
 
 RECORD_TIMESTAMP = Metric(
     "canton_scan_record_timestamp_seconds",
-    "The newest record time the scan has ingested; synchronizer is empty where it does not say of which.",
+    "Newest record time that the scan has ingested, in Unix seconds; synchronizer is empty if unknown.",
     ("synchronizer",),
     source="POST /v0/backfilling/migration-info or GET /v0/events/latest-record-time",
 )
 INFO = Metric(
     "canton_scan_info",
-    "The scan's release and the network's migration id, always 1; what it does not tell is empty.",
+    "Release of the scan and migration id of the network, empty if unknown; always 1.",
     ("version", "migration_id"),
     source="GET /version and /v0/migrations/last",
 )

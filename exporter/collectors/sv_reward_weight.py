@@ -18,7 +18,7 @@ from exporter.settings import Kind, PartyId, Strict
 
 WEIGHT = Metric(
     "canton_sv_reward_weight",
-    "The weight by the last accepted vote; absent where there was none.",
+    "Reward weight of the super validator in basis points by the last accepted vote; absent if there was none.",
     ("sv",),
     source="POST /v0/admin/sv/previous-sv-reward-weight",
 )

@@ -19,19 +19,20 @@ from exporter.settings import Kind, Strict
 
 UPGRADE = Metric(
     "canton_synchronizer_upgrade_timestamp_seconds",
-    "When the announced upgrade comes; absent where none is announced.",
+    "Unix time in seconds of the announced synchronizer upgrade; absent if none is announced.",
     ("successor",),
     source="GET /v0/lsu",
 )
 FREEZE = Metric(
     "canton_synchronizer_freeze_timestamp_seconds",
-    "From when on the topology is frozen for the announced upgrade; absent where none is announced.",
+    "Unix time in seconds when the topology freezes for the announced upgrade; absent if none is announced.",
     ("successor",),
     source="GET /v0/lsu",
 )
 SERIAL = Metric(
-    "canton_synchronizer_serial",
-    "The serial of the synchronizer in use; each upgrade raises it.",
+    "canton_synchronizer_serial_info",
+    "Serial of the synchronizer in use, which each upgrade raises; always 1.",
+    ("serial",),
     source="GET /v0/active-synchronizer-serial",
 )
 
@@ -64,7 +65,7 @@ async def synchronizer_upgrade(node: Node, options: Strict, previous: Yielded) -
     if announced is None and serial is None:
         raise Unsupported("the node has neither GET /v0/lsu nor GET /v0/active-synchronizer-serial")
     if serial is not None:
-        yield SERIAL.sample(serial.serial)
+        yield SERIAL.sample(1, serial=str(serial.serial))
     if announced is not None and announced.lsu is not None:
         successor = announced.lsu.successor
         yield UPGRADE.sample(announced.lsu.upgrade_time.timestamp(), successor=successor)

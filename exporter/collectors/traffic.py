@@ -23,25 +23,25 @@ from exporter.settings import Kind, Strict, named
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 PURCHASED = Metric(
     "canton_traffic_purchased_bytes_total",
-    "The extra traffic in bytes that a member ever bought; where the scan does not tell, the limit it has.",
+    "Extra traffic in bytes that a member has bought; the effective limit if the scan does not say.",
     ("member",),
     source=SOURCE,
 )
 CONSUMED = Metric(
     "canton_traffic_consumed_bytes_total",
-    "The extra traffic in bytes that a member ever consumed; what is free within the base rate does not count.",
+    "Extra traffic in bytes that a member has consumed, without the free base rate.",
     ("member",),
     source=SOURCE,
 )
 LEFT = Metric(
     "canton_traffic_left_bytes",
-    "The extra traffic in bytes that a member may still consume; never below 0.",
+    "Extra traffic in bytes that a member has left, at least 0.",
     ("member",),
     source=SOURCE,
 )
 PENDING = Metric(
     "canton_traffic_pending_bytes",
-    "Traffic in bytes that a member bought and may not use yet; absent where the scan does not tell; never below 0.",
+    "Extra traffic in bytes bought and not yet effective, at least 0; absent if the scan does not say.",
     ("member",),
     source=SOURCE,
 )

@@ -26,25 +26,25 @@ from exporter.settings import Kind, PartyId, Strict
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(
     "canton_transfer_commands",
-    "Commands of the last 24 h in this status; of a followed sender, whose nonce is empty, those around its next.",
+    "Number of transfer commands of the last 24 h in this status; nonce is empty for a followed sender.",
     ("sender", "nonce", "status"),
     source=SOURCE,
 )
 OLDEST = Metric(
     "canton_transfer_command_oldest_timestamp_seconds",
-    "When the oldest command in this status was created; absent where there is none.",
+    "Unix time in seconds when the oldest transfer command in this status was created; absent if there is none.",
     ("sender", "nonce", "status"),
     source=SOURCE,
 )
 FAILED = Metric(
     "canton_transfer_commands_failed_total",
-    "Commands newly seen to have failed; those that had failed before the exporter started are not counted.",
+    "Transfer commands that failed since the exporter started, by kind of failure.",
     ("sender", "failure_kind"),
     source=SOURCE,
 )
 FAILED_REASON = Metric(
     "canton_transfer_commands_failed_reason_total",
-    "Commands newly seen to have failed, by the reason the node gives; one that is not known here is other.",
+    "Transfer commands that failed since the exporter started, by reason; other if the reason is not known.",
     ("sender", "reason"),
     source=SOURCE,
 )

@@ -16,9 +16,14 @@ from exporter.metric import Metric
 from exporter.settings import Hash, Kind, Strict
 
 SOURCE = "GET /v2/updates/hash/{hash}"
-INDEXED = Metric("canton_update_indexed", "1 if the scan knows the update, else 0.", ("hash",), source=SOURCE)
+INDEXED = Metric(
+    "canton_update_indexed", "1 if the scan has indexed the update with this hash, 0 if not.", ("hash",), source=SOURCE
+)
 RECORD_TIMESTAMP = Metric(
-    "canton_update_record_timestamp_seconds", "When the update was sequenced.", ("hash",), source=SOURCE
+    "canton_update_record_timestamp_seconds",
+    "Record time of the update with this hash, in Unix seconds.",
+    ("hash",),
+    source=SOURCE,
 )
 
 

@@ -32,8 +32,17 @@ class Probe:
     fleet: Fleet
     clock: Clock
     offset: timedelta
+    running: int = 0
+    """How many requests are being answered."""
 
     async def answer(self, request: web.Request) -> web.Response:
+        self.running += 1
+        try:
+            return await self._answer(request)
+        finally:
+            self.running -= 1
+
+    async def _answer(self, request: web.Request) -> web.Response:
         limit = read_limit(request, self.offset)
         connection, standings = self._chosen(request, limit)
         started = self.clock.monotonic()

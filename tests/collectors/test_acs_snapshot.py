@@ -10,7 +10,7 @@ NOW = "2026-11-21T05:46:40.000000Z"
 TAKEN = "2026-11-21T03:00:00Z"
 TIMESTAMP = f"/v0/state/acs/snapshot-timestamp?before={NOW}&migration_id=4"
 INFO = "/v0/backfilling/migration-info"
-SHOWN = ["canton_acs_snapshot_timestamp_seconds 1.79523e+09", "canton_acs_snapshot_migration_id 4.0"]
+SHOWN = ["canton_acs_snapshot_timestamp_seconds 1.79523e+09", 'canton_acs_snapshot_info{migration_id="4"} 1.0']
 
 
 def answer_well(node: TestNode) -> None:
@@ -66,7 +66,7 @@ async def test_a_network_that_began_anew_is_walked_anew(node: TestNode, lines: L
         there = number == 0
         node.post(INFO, {"migration_id": number}, status=200 if there else 404, answers={"error": "No data"})
     node.get(TIMESTAMP.replace("=4", "=0"), answers={"record_time": TAKEN})
-    assert (await lines(acs_snapshot))[1] == "canton_acs_snapshot_migration_id 0.0"
+    assert (await lines(acs_snapshot))[1] == 'canton_acs_snapshot_info{migration_id="0"} 1.0'
 
 
 async def test_a_scan_without_any_migration_is_refused(node: TestNode, lines: Lines) -> None:

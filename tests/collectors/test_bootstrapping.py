@@ -19,15 +19,10 @@ NONE = {"error": "No synchronizer found with prefix other"}
 
 def shown(prefix: str, texts: dict[str, str]) -> list[str]:
     """Return the lines of a synchronizer's parts, the hashes first."""
-    named = {part: (f'domain_id_prefix="{prefix}",part="{part}"', text.encode()) for part, text in texts.items()}
-    hashes = [
-        f'canton_synchronizer_bootstrapping_info{{{labels},sha256="{sha256(text).hexdigest()}"}} 1.0'
-        for labels, text in named.values()
-    ]
-    sizes = [
-        f"canton_synchronizer_bootstrapping_size_bytes{{{labels}}} {float(len(text))}"
-        for labels, text in named.values()
-    ]
+    name, of = "canton_synchronizer_bootstrapping", f'synchronizer_prefix="{prefix}"'
+    hashed = {part: sha256(text.encode()).hexdigest() for part, text in texts.items()}
+    hashes = [f'{name}_info{{part="{part}",sha256="{hashed[part]}",{of}}} 1.0' for part in texts]
+    sizes = [f'{name}_size_bytes{{part="{part}",{of}}} {float(len(text.encode()))}' for part, text in texts.items()]
     return [*hashes, *sizes]
 
 
@@ -40,9 +35,11 @@ async def test_says_the_hash_and_the_length_of_each_part(node: TestNode, lines: 
     said = await lines(bootstrapping, **OPTIONS)
     assert said == shown(PREFIX, TEXTS)
     assert said[2:4] == [
-        'canton_synchronizer_bootstrapping_info{domain_id_prefix="global-domain",part="mediator_domain_state",'
-        'sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"} 1.0',
-        'canton_synchronizer_bootstrapping_size_bytes{domain_id_prefix="global-domain",part="domain_parameters"} 4.0',
+        'canton_synchronizer_bootstrapping_info{part="mediator_domain_state",'
+        'sha256="e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",'
+        'synchronizer_prefix="global-domain"} 1.0',
+        'canton_synchronizer_bootstrapping_size_bytes{part="domain_parameters",'
+        'synchronizer_prefix="global-domain"} 4.0',
     ]
 
 

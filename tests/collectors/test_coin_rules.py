@@ -65,7 +65,7 @@ def answer_well(node: TestNode) -> None:
 async def test_says_what_the_rules_are(node: TestNode, lines: Lines) -> None:
     tell(node, contract(CONFIG))
     assert await lines(coin_rules) == [
-        f'canton_coin_rules_info{{config_sha256="{hashed(CONFIG)}",contract_id="00ar1",domain_id="global::12",'
+        f'canton_coin_rules_info{{config_sha256="{hashed(CONFIG)}",contract_id="00ar1",synchronizer="global::12",'
         'template="splice-amulet:Splice.AmuletRules:AmuletRules"} 1.0',
         "canton_coin_rules_created_timestamp_seconds 1.7934912e+09",
         "canton_coin_rules_changes_total 0.0",
@@ -84,7 +84,7 @@ async def test_asks_by_the_documents_name_where_the_node_has_not_the_networks(no
     unchanged = {"coin_rules_update": {"domain_id": "d"}}
     node.post("/v0/coin-rules", {"cached_coin_rules_contract_id": "00ar1"}, answers=unchanged)
     first = await lines(coin_rules)
-    assert 'domain_id="d",template="splice-amulet:Splice.AmuletRules:AmuletRules"' in first[0]
+    assert 'synchronizer="d",template="splice-amulet:Splice.AmuletRules:AmuletRules"' in first[0]
     assert await lines(coin_rules) == first
     assert len(node.requests) == 3, "the name that was right is asked for first"
 
@@ -102,7 +102,7 @@ async def test_where_the_rules_are_may_change_and_be_unknown_while_they_stay(nod
     tell(node, contract(CONFIG))
     tell(node, None, "00ar1", domain=None)
     await lines(coin_rules)
-    assert 'domain_id=""' in (await lines(coin_rules))[0]
+    assert 'synchronizer=""' in (await lines(coin_rules))[0]
     assert not lines.run.news
 
 

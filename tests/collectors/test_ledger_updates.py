@@ -86,7 +86,7 @@ async def test_begins_at_the_ledgers_end(node: TestNode, lines: Lines) -> None:
     node.get(END, answers={"offset": 100})
     assert await lines(ledger_updates) == [
         "canton_ledger_updates_offset 100.0",
-        "canton_ledger_traffic_cost_total 0.0",
+        "canton_ledger_traffic_cost_bytes_total 0.0",
         'canton_ledger_updates_total{kind="transaction"} 0.0',
         'canton_ledger_updates_total{kind="reassignment"} 0.0',
         'canton_ledger_updates_total{kind="topology_transaction"} 0.0',
@@ -113,7 +113,7 @@ async def test_counts_what_happened_since(node: TestNode, lines: Lines) -> None:
         'updates_total{kind="reassignment"}': 1,
         'updates_total{kind="topology_transaction"}': 1,
         'topology_events_total{kind="other"}': 1,
-        "traffic_cost_total": 507,
+        "traffic_cost_bytes_total": 507,
         'events_total{kind="created",template="demo-pkg:Main:Asset"}': 1,
         'events_total{kind="archived",template="demo-pkg:Main:Offer"}': 1,
         'events_total{kind="exercised",template="demo-pkg:Main:Asset"}': 1,

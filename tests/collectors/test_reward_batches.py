@@ -61,7 +61,7 @@ def shown(number: int, batches: int, leaves: int, providers: int, total: str) ->
         f'canton_reward_round_batches{{batch_type="BatchOfBatches"}} {batches}.0',
         f'canton_reward_round_batches{{batch_type="BatchOfMintingAllowances"}} {leaves}.0',
         f"canton_reward_round_providers {providers}.0",
-        f"canton_reward_round_minting_allowance_amount {total}",
+        f"canton_reward_round_minting_allowance_coin {total}",
     ]
 
 
@@ -89,8 +89,8 @@ async def test_sums_the_allowances_of_the_newest_round_that_is_ok(node: TestNode
 async def test_shows_the_allowances_of_listed_providers_only(node: TestNode, lines: Lines) -> None:
     answer_well(node)
     assert (await lines(reward_batches, providers=[APP, NOBODY, APP]))[5:] == [
-        f'canton_reward_minting_allowance_amount{{provider="{APP}"}} 3.2500000001',
-        f'canton_reward_minting_allowance_amount{{provider="{NOBODY}"}} 0.0',
+        f'canton_reward_minting_allowance_coin{{provider="{APP}"}} 3.2500000001',
+        f'canton_reward_minting_allowance_coin{{provider="{NOBODY}"}} 0.0',
     ]
 
 
@@ -101,8 +101,8 @@ async def test_loses_nothing_in_many_decimals(node: TestNode, lines: Lines) -> N
     tell_round(node, aa=of("b1", "b2"), b1=of("c0", "c1", "c2"), b2=of("c3", "c4"), **leaves)
     assert await lines(reward_batches, providers=[APP, WALLET]) == [
         *shown(9, 3, 5, 2, "4.503599627370896e+15"),
-        f'canton_reward_minting_allowance_amount{{provider="{APP}"}} 200.0',
-        f'canton_reward_minting_allowance_amount{{provider="{WALLET}"}} 4.503599627370696e+15',
+        f'canton_reward_minting_allowance_coin{{provider="{APP}"}} 200.0',
+        f'canton_reward_minting_allowance_coin{{provider="{WALLET}"}} 4.503599627370696e+15',
     ]
 
 
@@ -113,7 +113,7 @@ async def test_a_round_in_which_nobody_may_mint_is_one_too(
     tell_round(node, aa=root)
     assert await lines(reward_batches, providers=[APP]) == [
         *shown(9, *batches, 0, "0.0"),
-        f'canton_reward_minting_allowance_amount{{provider="{APP}"}} 0.0',
+        f'canton_reward_minting_allowance_coin{{provider="{APP}"}} 0.0',
     ]
 
 
@@ -190,7 +190,7 @@ async def test_a_round_is_walked_once(node: TestNode, lines: Lines) -> None:
     tell_tree(node, 10, a0=leaf((WALLET, "2.5")))
     assert await lines(reward_batches, providers=[APP]) == [
         *shown(10, 0, 1, 1, "2.5"),
-        f'canton_reward_minting_allowance_amount{{provider="{APP}"}} 0.0',
+        f'canton_reward_minting_allowance_coin{{provider="{APP}"}} 0.0',
     ]
 
 

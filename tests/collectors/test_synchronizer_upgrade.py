@@ -14,7 +14,7 @@ UPGRADE: dict[str, Any] = {
     "upgradeTime": "2026-11-21T01:00:00Z",
     "successorPhysicalSynchronizerId": "global-domain::12::35-6",
 }
-SHOWN_SERIAL = "canton_synchronizer_serial 5.0"
+SHOWN_SERIAL = 'canton_synchronizer_serial_info{serial="5"} 1.0'
 SHOWN_UPGRADE = 'canton_synchronizer_upgrade_timestamp_seconds{successor="global-domain::12::35-6"} 1.7952228e+09'
 SHOWN_FREEZE = 'canton_synchronizer_freeze_timestamp_seconds{successor="global-domain::12::35-6"} 1.7952192e+09'
 GOOD: dict[str, Any] = {"lsu": UPGRADE}
@@ -48,12 +48,12 @@ async def test_an_upgrade_that_is_over_is_shown_no_more(node: TestNode, lines: L
     answer_well(node)
     await lines(synchronizer_upgrade)
     tell(node, {"lsu": None}, {"serial": 6})
-    assert await lines(synchronizer_upgrade) == ["canton_synchronizer_serial 6.0"]
+    assert await lines(synchronizer_upgrade) == ['canton_synchronizer_serial_info{serial="6"} 1.0']
 
 
 async def test_a_serial_may_be_0(node: TestNode, lines: Lines) -> None:
     tell(node, {}, {"serial": 0})
-    assert await lines(synchronizer_upgrade) == ["canton_synchronizer_serial 0.0"]
+    assert await lines(synchronizer_upgrade) == ['canton_synchronizer_serial_info{serial="0"} 1.0']
 
 
 @pytest.mark.parametrize("freeze", [{}, {"topologyFreezeTime": None}], ids=str)
