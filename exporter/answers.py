@@ -58,7 +58,9 @@ STATUS_OF_GRPC = {
 """With which HTTP status a ledger answers elsewhere what it says by a gRPC code; everything else is a 500."""
 
 
-HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*(<!doctype|<html|<\?xml)", re.IGNORECASE)
+HTML = re.compile(rb"<(!|html|head|body|title|script|meta|\?xml)", re.IGNORECASE)
+HTML_BYTES = 1024
+"""How far to look for the beginning of a page, behind white space."""
 NO_SUCH_ROUTE = "The requested resource could not be found"
 """What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
 LONGEST_REST = 600.0
@@ -125,7 +127,11 @@ def says_no_entry(reply: Reply) -> bool:
 
 
 def looks_like_html(reply: Reply) -> bool:
-    return "html" in reply.headers.get("Content-Type", "").lower() or HTML.match(reply.body) is not None
+    """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
+    if "html" in reply.headers.get("Content-Type", "").lower():
+        return bool(reply.body.strip())
+    beginning = reply.body[:HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
+    return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
 
 
 def error_body(reply: Reply) -> ErrorBody | None:
@@ -145,7 +151,8 @@ def error_text(reply: Reply) -> tuple[str | None, str]:
 
 
 def one_line(text: str) -> str:
-    """Return what can be shown of a text in one line."""
+    """Return what can be shown of a text in one line; of a long one no more than its beginning is looked at."""
+    text = text[: 8 * EXCERPT]
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:EXCERPT]
 
 

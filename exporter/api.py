@@ -12,7 +12,7 @@ from exporter.auth import Auth, Token
 from exporter.budget import Share
 from exporter.clock import Clock
 from exporter.elements import elements
-from exporter.errors import Failed, Malformed, NoEntry, Refused, TimedOut, Unsupported
+from exporter.errors import Failed, Malformed, NoEntry, OutOfTime, Refused, Unsupported
 from exporter.paging import Circle, Mark, Paged
 from exporter.question import ANYTHING, NOTHING, Question, Request, question
 from exporter.remark import Remark
@@ -222,7 +222,7 @@ class Node(Ways):
     def _seconds_for(self, asked: Question) -> float:
         seconds = self.time_left() - self._reserve
         if seconds <= 0:
-            raise TimedOut(f"{asked}: the run had no time left for it")
+            raise OutOfTime(f"{asked}: the run had no time left for it")
         return seconds
 
     def _noted(self, reply: Reply) -> Reply:

@@ -160,7 +160,7 @@ def check_target(
     kind = Kind(own["kind"])
     tree = merge_target(applicable(defaults, kind, questions), own)
     if tree.get("role") == "observed":
-        tree["collectors"] = left_to_others(questions, kind) | (tree.get("collectors") or {})
+        leave_to_others(tree, own, questions, kind)
     target, faults = validate(models[kind], tree, place)
     if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
         faults.append(((*place, "role"), WHOSE))
@@ -169,9 +169,13 @@ def check_target(
     return target, [*told, *collector_faults(own, place, questions, kind)], inherited
 
 
-def left_to_others(questions: Mapping[str, Askable], kind: Kind) -> Tree:
-    """Return what switches off what somebody else's node is not asked for unless it is written."""
-    return {name: {"enabled": False} for name, each in questions.items() if kind in each.kinds and not each.is_for_all}
+def leave_to_others(tree: Tree, own: Tree, questions: Mapping[str, Askable], kind: Kind) -> None:
+    """Switch off what somebody else's node is not asked for unless its target says so, or the defaults enable it."""
+    collectors, written = tree.setdefault("collectors", {}), own.get("collectors") or {}
+    for name, each in questions.items():
+        if kind in each.kinds and not each.is_for_all and isinstance(collectors, dict) and name not in written:
+            given = collectors.get(name, {})
+            collectors[name] = {"enabled": False, **given} if isinstance(given, dict) else given
 
 
 def default_faults(

@@ -46,10 +46,18 @@ class WrongKind(Failed):
     reason = "wrong_kind"
 
 
+class OutOfTime(TimedOut):
+    """Not sent, as the run had no time left for it: that says nothing of the node."""
+
+
 class Malformed(Failed):
     """An answer that is not what the operation is documented to answer."""
 
     reason = "malformed"
+
+
+class NotHttp(Malformed):
+    """An answer that is not HTTP."""
 
 
 class Refused(Failed):

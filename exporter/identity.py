@@ -26,30 +26,33 @@ MARKS: dict[Kind, tuple[str, Any]] = {
     Kind.SCAN: ("/v0/feature-support", dict[str, msgspec.Raw]),
     Kind.VALIDATOR: ("/v0/validator-user", ValidatorUser),
 }
+UNMISTAKABLE = (Kind.LEDGER, Kind.VALIDATOR)
+"""Whose operation answers what no other would; a scan's may be an empty object."""
 VERSION_ROUTES = {Kind.LEDGER: "/v2/version", Kind.SCAN: "/version", Kind.VALIDATOR: "/version"}
 
 
-async def check_kind(node: Node, version: str | None) -> None:
-    """Raise WrongKind if the node lacks its kind's own operation and has another kind's.
+async def check_kind(node: Node) -> bool:
+    """Return whether the node is known to be of its kind; False if nothing tells.
 
-    `version` is what `read_version` found: of a ledger that is the operation. An answer that settles nothing, such as a
-    proxy's 401, is not a proof.
+    Raises WrongKind if it has another kind's own operation and not its own. What every proxy could answer, such as 401
+    or an empty object, is not a proof unless its own kind's operation is surely not there.
     """
-    is_seen = version is not None and MARKS[node.kind][0] == VERSION_ROUTES[node.kind]
-    if is_seen or await has_mark(node, node.kind) is not False:
-        return
+    own = await mark(node, node.kind)
+    if own is True:
+        return True
     others = [kind for kind in Kind if kind is not node.kind]
-    answers = await node.together(partial(has_mark, node, kind) for kind in others)
-    for kind, has in zip(others, answers, strict=True):
-        if has:
-            route, lacking = MARKS[kind][0], MARKS[node.kind][0]
-            raise WrongKind(
-                f"the node answers like a {kind}: it has GET {route} and not GET {lacking}; set kind: {kind}, "
-                f"or the url of a {node.kind}"
-            )
+    answers = await node.together(partial(mark, node, kind) for kind in others)
+    seen = [kind for kind, has in zip(others, answers, strict=True) if has and (own is False or kind in UNMISTAKABLE)]
+    if len(seen) == 1:
+        route, lacking = MARKS[seen[0]][0], MARKS[node.kind][0]
+        raise WrongKind(
+            f"the node answers like a {seen[0]}: it has GET {route} and not GET {lacking}; set kind: {seen[0]}, "
+            f"or the url of a {node.kind}"
+        )
+    return False
 
 
-async def has_mark(node: Node, kind: Kind) -> bool | None:
+async def mark(node: Node, kind: Kind) -> bool | None:
     """Return whether the node has the operation of a kind; None if the answer does not tell."""
     route, answer = MARKS[kind]
     try:
@@ -57,14 +60,6 @@ async def has_mark(node: Node, kind: Kind) -> bool | None:
     except Failed:
         return None
     return False if reply.status in (404, 405) else read_json(reply, answer) is not None or None
-
-
-async def read_version(node: Node) -> str | None:
-    """Return the node's release; None if it does not tell."""
-    try:
-        return version_of(await node.knock(VERSION_ROUTES[node.kind]))
-    except Failed:
-        return None
 
 
 def version_of(reply: Reply) -> str | None:

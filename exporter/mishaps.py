@@ -1,15 +1,16 @@
 """What aiohttp ran into, in our words; its own would name the url, whose query may be a secret."""
 
 import os
+import ssl
 
 import aiohttp
 from aiohttp.http_exceptions import ContentEncodingError
 
-from exporter.errors import Failed, Malformed, TimedOut, Unreachable
+from exporter.errors import Failed, Malformed, NotHttp, TimedOut, Unreachable
 from exporter.redaction import Redaction
 
 
-def explain(error: Exception, asked: str, host: str, limit: float, redact: Redaction) -> Failed:  # noqa: PLR0911 - a table of what can happen
+def explain(error: Exception, asked: str, host: str, limit: float, redact: Redaction) -> Failed:  # noqa: C901, PLR0911 - a table of what can happen
     """Return what an exception of a request to `host` means; `asked` is its method and route."""
     match error:
         case TimeoutError():
@@ -25,8 +26,11 @@ def explain(error: Exception, asked: str, host: str, limit: float, redact: Redac
             return Unreachable(f"{asked}: the name {host} does not resolve", "dns")
         case aiohttp.ClientConnectorError():
             number = error.os_error.errno
-            reason = os.strerror(number) if number and number > 0 else str(error.os_error)
+            reason = os.strerror(number) if number and number > 0 else str(error.os_error) or "it was cut off"
             return Unreachable(f"{asked}: no connection to {error.host}:{error.port}: {reason}")
+        case aiohttp.ClientOSError() if isinstance(error.__cause__, ssl.SSLError):
+            # With TLS 1.3 a node that wants a client certificate says so only after the handshake.
+            return Unreachable(f"{asked}: the node ended TLS: {error.__cause__.reason}", "tls")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
             return Malformed(f"{asked}: the answer is not packed the way it says")
         case aiohttp.ClientPayloadError():
@@ -34,6 +38,6 @@ def explain(error: Exception, asked: str, host: str, limit: float, redact: Redac
         case aiohttp.ClientHttpProxyError():
             return Unreachable(f"{asked}: the proxy refuses to connect: {error.status}")
         case aiohttp.ClientResponseError():
-            return Malformed(f"{asked}: the answer is not HTTP: {redact(' '.join(error.message.split()))[:200]}")
+            return NotHttp(f"{asked}: the answer is not HTTP: {redact(' '.join(error.message.split()))[:200]}")
         case _:
             return Unreachable(f"{asked}: the connection was closed before an answer came")

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from exporter.configuration import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition import Format, write_page
 from exporter.fleet import Fleet
-from exporter.runner import Outcome, Run
+from exporter.runner import Run
 from exporter.standing import Standing
 from exporter.telling import describe
 from exporter.web.probe import blocks_of, is_good
@@ -45,7 +45,7 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
         alive = connection.standings.get(health.name)
         if alive:
             alive.take(await connection.run(alive.watch, Yielded()))
-            if alive not in standings and alive.last and alive.last.outcome is Outcome.FAILED:
+            if alive not in standings and alive.last and not is_good([alive.last]):
                 standings.insert(0, alive)  # a node of another kind would seem to lack every operation too
 
         async def ask(standing: Standing) -> Run:
@@ -74,7 +74,7 @@ def choose(target: str, standings: dict[str, Standing], collector: str | None) -
     """Return the one named, or all that do not take long."""
     if collector is not None:
         if collector not in standings:
-            raise WrongConfiguration([f"{target} has no collector {collector}; it has {', '.join(sorted(standings))}"])
+            raise WrongConfiguration([has_not(target, collector, standings)])
         return [standings[collector]]
     quick = [each for each in standings.values() if each.watch.schedule.timeout <= PATIENCE]
     if long := [name for name, each in standings.items() if each not in quick]:
@@ -82,6 +82,13 @@ def choose(target: str, standings: dict[str, Standing], collector: str | None) -
     if not quick:
         raise WrongConfiguration([f"{target} has no collector that is quick; name one with --collector"])
     return quick
+
+
+def has_not(target: str, collector: str, there: Iterable[str]) -> str:
+    """Say of a collector that a target does not run what would have it run, or what there is."""
+    if collector in discover():
+        return f"{collector} is off for {target}; switch it on by collectors: {{{collector}: ...}}, see docs/collectors"
+    return f"{target} has no collector {collector[:100]}; it has {', '.join(sorted(there))}"
 
 
 def show(collector: str, clock: Clock) -> Callable[[str], None]:

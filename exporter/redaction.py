@@ -1,5 +1,6 @@
 """Takes secrets out of what is shown: whatever a node echoes or a library puts into an error."""
 
+import re
 from collections import deque
 from collections.abc import Iterable
 from itertools import chain
@@ -38,6 +39,7 @@ class Redaction:
     def _sort(self) -> None:
         """Have ready what to look for in every answer, which is more often than it changes."""
         known = {*self._tokens, *chain.from_iterable(chain.from_iterable(self._secrets.values()))}
+        known |= {as_some_write_json(secret) for secret in known} | {secret.replace("/", "\\/") for secret in known}
         self._of_answers = longest_first(known, UNMISTAKABLE)
         self._of_the_rest = longest_first(known.union(*self._hints), SHORTEST)
 
@@ -53,6 +55,11 @@ class Redaction:
         for secret in self._of_the_rest:
             text = text.replace(secret, "***")
         return text
+
+
+def as_some_write_json(secret: str) -> str:
+    """Return a secret with the characters escaped that Gson and others escape, though JSON would not need it."""
+    return re.sub("[=&<>+']", lambda found: f"\\u{ord(found[0]):04x}", secret)
 
 
 def longest_first(secrets: Iterable[str], shortest: int) -> list[str]:

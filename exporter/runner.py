@@ -14,12 +14,17 @@ from exporter.auth import Auth
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded
 from exporter.durations import write_duration
-from exporter.errors import BUG, Failed, Refused, TimedOut, Unsupported, worst
+from exporter.errors import BUG, Failed, Refused, TimedOut, TooLarge, Unsupported, worst
 from exporter.metric import Sample
 from exporter.question import Request
 from exporter.remark import Remark
 from exporter.settings import Schedule, Target
 from exporter.transport import Transport
+
+MOST_ITEMS = 50_000
+"""How many samples and notes a run may give: a node that makes up names must not fill our memory."""
+OTHERS_TURN = 1_000
+"""After so many of them everything else has its turn."""
 
 
 class Outcome(StrEnum):
@@ -147,6 +152,10 @@ async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:
     async with aclosing(watch.collector.ask(node, watch.schedule.options, previous)) as answers:  # type: ignore[type-var]
         async for item in answers:
             items.append(item)
+            if len(items) > MOST_ITEMS:
+                raise TooLarge(f"more than {MOST_ITEMS} samples, which no page could show; ask for less")
+            if len(items) % OTHERS_TURN == 0:
+                await asyncio.sleep(0)
             if isinstance(item, Sample):
                 series = item[:2]
                 if series in seen:

@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 
 import aiohttp
 from aiohttp.client_reqrep import ClientResponse
@@ -23,6 +24,7 @@ from exporter.question import Question
 from exporter.settings import Target
 from exporter.tally import Tally
 
+STATUSES = frozenset(HTTPStatus)
 MOST_BYTES = 32 * 2**20
 """How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
 
@@ -97,7 +99,7 @@ class Transport:
                 # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
                 timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
             ) as response:
-                counted.code = str(response.status)
+                counted.code = known(response.status)
                 return await self._reply(response, question, endpoint, sent)
 
     async def stream(
@@ -119,7 +121,7 @@ class Transport:
                     )
             except websocket.NotOpened as refusal:
                 async with refusal.response as response, asyncio.timeout(limit):
-                    counted.code = str(response.status)
+                    counted.code = known(response.status)
                     reply = await self._reply(response, question, endpoint, sent)
                 counted.reason = ""
                 yield reply
@@ -239,6 +241,11 @@ def headers_of(question: Question, token: str | None, configured: Mapping[str, s
     if token:
         headers["Authorization"] = f"Bearer {token}"
     return headers
+
+
+def known(status: int) -> str:
+    """Return a status as a label; one that HTTP does not know is other, since a node can make up hundreds."""
+    return str(status) if status in STATUSES else "other"
 
 
 def raw_bytes(response: ClientResponse) -> int:

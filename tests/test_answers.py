@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from exporter.answers import Int64, Moment, Struct, check, decode, says_no_entry
+from exporter.answers import Int64, Moment, Struct, check, decode, one_line, says_no_entry
 from exporter.destination import Destination
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
 from exporter.settings import Kind, Target
@@ -374,3 +374,16 @@ def test_arrays_without_end_are_malformed_where_anything_is_read() -> None:
 def test_half_a_character_is_malformed() -> None:
     assert malformed(b'{"text":"\\ud800"}')
     assert malformed(b'{"text":"\\udc00 and more"}')
+
+
+def test_of_a_long_text_only_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    monkeypatch.setattr("exporter.answers.EXCERPT", 10)
+
+    class Text(str):
+        def __getitem__(self, part: Any) -> str:
+            looked.append(part)
+            return str.__getitem__(self, part)
+
+    assert one_line(Text("a\nb " * 10**6)) == "a b a b a "
+    assert looked == [slice(None, 80)]

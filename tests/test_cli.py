@@ -181,7 +181,7 @@ def test_a_shard_that_there_is_not_is_told_in_one_sentence(run: Callable[..., Sa
 def test_a_person_may_ask_a_target_whoever_watches_it(run: Callable[..., Said]) -> None:
     for shard in ("0", "1", "3"):
         status, out, _ = run(three(), "probe", "sv-1", "--collector=health", f"--shard={shard}", "--total-shards=3")
-        assert (status, out.count("canton_up{")) == (0, 1)
+        assert (status, out.count("canton_up 0.0"), out.count("canton_up{")) == (1, 0, 1), "nobody is there"
 
 
 def test_a_fault_of_any_target_is_a_fault_of_every_shard(run: Callable[..., Said]) -> None:

@@ -1064,14 +1064,27 @@ def test_a_scan_is_somebodys(read: Read, faults: Faults) -> None:
         ("observed", "collectors: {counts: {enabled: false}}", False),
     ],
 )
-@pytest.mark.parametrize("place", ["target", "defaults"])
 def test_what_costs_more_than_a_guest_should_take_runs_on_somebody_elses_node_only_where_it_is_written(
-    read: Read, role: str, written: str, runs: bool, place: str
+    read: Read, role: str, written: str, runs: bool
 ) -> None:
     target = f"kind: scan, url: 'http://a', role: {role}"
-    tree = f"targets: {{a: {{{target}, {written}}}}}"
-    if place == "defaults":
-        tree = f"{{defaults: {{{written}}}, targets: {{a: {{{target}}}}}}}"
+    assert ("counts" in read(f"targets: {{a: {{{target}, {written}}}}}").targets["a"].schedules) is runs
+
+
+@pytest.mark.parametrize(
+    ("role", "written", "runs"),
+    [
+        ("own", "{interval: 1h}", True),
+        ("observed", "{}", False),
+        ("observed", "{interval: 1h}", False),
+        ("observed", "{enabled: true}", True),
+    ],
+)
+def test_of_the_defaults_only_what_enables_it_reaches_somebody_elses_node(
+    read: Read, role: str, written: str, runs: bool
+) -> None:
+    target = f"{{kind: scan, url: 'http://a', role: {role}}}"
+    tree = f"{{defaults: {{collectors: {{counts: {written}}}}}, targets: {{a: {target}}}}}"
     assert ("counts" in read(tree).targets["a"].schedules) is runs
 
 

@@ -46,6 +46,13 @@ def alive(node: TestNode) -> None:
     node.get("/readyz", body=b"")
     node.get("/version", answers={"version": "0.7.4"})
     node.get("/v0/feature-support", answers={"dummy": True})
+    for other in ("/v2/version", "/v0/validator-user"):
+        node.get(other, status=404, body=b"")
+
+
+async def test_a_collector_that_is_off_is_named_as_that(node: TestNode) -> None:
+    with pytest.raises(WrongConfiguration, match="reward_batches is off for a; switch it on by collectors"):
+        await probe(settings_for(node.url, reward_batches={"enabled": False}), "a", "reward_batches")
 
 
 @pytest.fixture

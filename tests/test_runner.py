@@ -331,6 +331,13 @@ async def test_a_bug_that_cannot_be_put_into_words_ends_one_run_too(start: Runs)
     assert (await start(raising(Speechless()))).reason == "bug"
 
 
+async def test_more_samples_than_any_page_shows_are_too_many(start: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exporter.runner.MOST_ITEMS", 2_000)
+    ended = await start(yielding(*(COUNT.sample(1, of=str(number)) for number in range(2_001))))
+    said = "more than 2000 samples, which no page could show; ask for less"
+    assert told(ended) == ("failed", "too_large", said)
+
+
 async def test_two_samples_of_a_series_are_a_bug(start: Runs) -> None:
     ended = await start(yielding(COUNT.sample(1, of="a"), COUNT.sample(1, of="b"), COUNT.sample(2, of="a")))
     assert told(ended) == (

@@ -98,38 +98,37 @@ def counters(answer: str, size: float | None, throttled: float = 0, method: str 
         pytest.param([CHUNKED, b"5\r\nhello\r\n5\r\nhe"], "Unreachable: the answer broke off", 7, id="cut in a chunk"),
         pytest.param(
             [b"SSH-2.0-OpenSSH_9.6\r\n"],
-            "Malformed: the answer is not HTTP: Bad status line: "
-            "Expected HTTP/, RTSP/ or ICE/: b'SSH-2.0-OpenSSH_9.6' ^",
+            "NotHttp: the answer is not HTTP: Bad status line: Expected HTTP/, RTSP/ or ICE/: b'SSH-2.0-OpenSSH_9.6' ^",
             None,
             id="another protocol",
         ),
         pytest.param(
             [b"HTTP/1.1 99 No\r\nContent-Length: 0\r\n\r\n"],
-            "Malformed: the answer is not HTTP: Bad status line: Invalid status code: b'HTTP/1.1 99 No' ^",
+            "NotHttp: the answer is not HTTP: Bad status line: Invalid status code: b'HTTP/1.1 99 No' ^",
             None,
             id="no such status",
         ),
         pytest.param(
             [b"HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc"],
-            "Malformed: the answer is not HTTP: Invalid character in Content-Length: b'Content-Length: -3' ^",
+            "NotHttp: the answer is not HTTP: Invalid character in Content-Length: b'Content-Length: -3' ^",
             None,
             id="a length below zero",
         ),
         pytest.param(
             [CHUNKED + b"zz\r\nhello"],
-            "Malformed: the answer is not HTTP: Invalid character in chunk size: b'zz' ^",
+            "NotHttp: the answer is not HTTP: Invalid character in chunk size: b'zz' ^",
             None,
             id="no chunk",
         ),
         pytest.param(
             [b"HTTP/1.1 200 OK\r\nX: " + b"a" * 9000 + b"\r\nContent-Length: 0\r\n\r\n"],
-            f"Malformed: the answer is not HTTP: Got more than 8190 bytes when reading: b'{'a' * 100}...'.",
+            f"NotHttp: the answer is not HTTP: Got more than 8190 bytes when reading: b'{'a' * 100}...'.",
             None,
             id="too long a header",
         ),
         pytest.param(
             [b"HTTP/1.1 200 OK\r\n", *(b"X%d: a\r\n" % number for number in range(20_000)), b"\r\n"],
-            "Malformed: the answer is not HTTP: Too many headers received",
+            "NotHttp: the answer is not HTTP: Too many headers received",
             None,
             id="too many headers",
         ),
@@ -141,7 +140,7 @@ async def test_says_and_counts_what_is_no_answer(
     async with RawNode(*pieces) as node:
         kind, _, sentence = said.partition(": ")
         assert await fault(ask(connect(node.url))) == f"{kind}: {ASKED}: {sentence}"
-    assert counted(tally) == counters(kind.lower(), size)
+    assert counted(tally) == counters({"NotHttp": "malformed"}.get(kind, kind.lower()), size)
 
 
 async def test_garbage_is_quoted_in_one_line_of_bounded_length(connect: Connect, tally: Tally) -> None:
@@ -807,3 +806,18 @@ async def test_having_no_file_left_says_nothing_of_the_node(connect: Connect, ta
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert counted(tally) == counters("bug", None)
+
+
+async def test_takes_out_a_secret_with_the_escapes_that_some_write_into_json(connect: Connect) -> None:
+    redact = connect("http://node", headers={"X-Key": "AKIA/secret+KEY=="}).redact
+    for echoed in (r"AKIA\/secret+KEY==", r"AKIA/secret\u002bKEY\u003d\u003d"):
+        assert redact(f"<{echoed}>") == "<***>"
+        assert redact.body(f'"{echoed}"'.encode(), is_answer=True) == b'"***"'
+
+
+async def test_a_status_that_nobody_knows_is_counted_as_another(connect: Connect, node: TestNode, tally: Tally) -> None:
+    for status in (299, 418, 599, 999):
+        node.answer_everything(status=status, body=b"")
+        await ask(connect(node.url))
+    codes = {sample.labels[2]: sample.value for sample in tally.samples() if sample.metric is own.REQUESTS}
+    assert codes == {"other": 3.0, "418": 1.0}

@@ -19,6 +19,8 @@ from exporter.errors import (
     Limited,
     Malformed,
     NoEntry,
+    NotHttp,
+    OutOfTime,
     Refused,
     TimedOut,
     TooLarge,
@@ -249,7 +251,7 @@ async def test_who_has_heard_enough_hangs_up(ask: Ask, tally: Tally) -> None:
 
 async def test_no_time_left_is_no_request(ask: Ask, clock: Clock) -> None:
     async with socket_node(closed()) as node:
-        assert await fault(ask(node.url, seconds=0)) == (TimedOut, f"{ASKED}: the run had no time left for it")
+        assert await fault(ask(node.url, seconds=0)) == (OutOfTime, f"{ASKED}: the run had no time left for it")
         assert not node.heads
 
 
@@ -399,7 +401,7 @@ async def test_what_is_no_http_or_not_there_is_told_as_of_any_request(ask: Ask) 
     async with RawNode() as raw:
         assert (await fault(ask(raw.url)))[0] is Unreachable
     async with RawNode(b"SSH-2.0-OpenSSH_9.6\r\n") as raw:
-        assert (await fault(ask(raw.url)))[0] is Malformed
+        assert (await fault(ask(raw.url)))[0] is NotHttp
     kind, said = await fault(ask("http://nowhere.invalid"))
     assert (kind, said) == (Unreachable, f"{ASKED}: the name nowhere.invalid does not resolve")
 

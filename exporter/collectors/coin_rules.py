@@ -59,6 +59,8 @@ VALUE = Metric(
 
 MOST_SCHEDULED = 20
 """How many changes may be scheduled at once; today's networks have none."""
+MOST_NEWS = 2
+"""How many of them are logged each by itself."""
 PACKAGE_CONFIG = "packageConfig."
 MOST_ANSWER_BYTES = 2**22
 MOST_BYTES = 2**20
@@ -219,10 +221,12 @@ def tell(known: Rules, before: Config, rules: Rules, now: float) -> Iterator[str
     if (known.contract_id, before) != (rules.contract_id, config):
         contract = "" if known.contract_id == rules.contract_id else f", contract {show(rules.contract_id)}"
         yield f"the coin rules changed: {differences(before.fields, config.fields) or 'no field'}{contract}"
-    for scheduled in rules.scheduled(now):
-        if scheduled not in known.configs:
-            fields = differences(config.fields, scheduled.fields) or "no field"
-            yield f"the coin rules are to change at {scheduled.due}: {fields}"
+    news = [scheduled for scheduled in rules.scheduled(now) if scheduled not in known.configs]
+    for scheduled in news[:MOST_NEWS]:
+        fields = differences(config.fields, scheduled.fields) or "no field"
+        yield f"the coin rules are to change at {scheduled.due}: {fields}"
+    if len(news) > MOST_NEWS:
+        yield f"{len(news) - MOST_NEWS} more changes of the coin rules are scheduled"
 
 
 def required(fields: Fields) -> Iterable[tuple[str, str]]:

@@ -5,11 +5,14 @@ Needs: nothing.
 Costs: one small request a run. It passes through the scan's database, so it also tells a scan that is alive but stuck.
 """
 
-from typing import Any
+from typing import Annotated
+
+import msgspec
 
 from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
 from exporter.metric import Metric
+from exporter.scan import Name
 from exporter.settings import Kind, Strict
 
 FEATURE_SUPPORTED = Metric(
@@ -20,10 +23,16 @@ FEATURE_SUPPORTED = Metric(
 )
 
 
+MOST_BYTES = 2**18
+"""A scan names a few features, and anybody's scan may be asked."""
+Features = Annotated[dict[Name, msgspec.Raw], msgspec.Meta(max_length=200)]
+VALUES = {b"true": True, b"false": False}
+
+
 @collector(Kind.SCAN, interval=seconds(30), timeout=seconds(9))
 async def feature_support(node: Node, options: Strict, previous: Yielded) -> Yields:
     # The fields differ from release to release and may all be null: what is boolean is a feature.
-    answer = await node.get("/v0/feature-support", dict[str, Any])
-    for feature, supported in answer.items():
-        if isinstance(supported, bool):
+    answer = await node.get("/v0/feature-support", Features, most_bytes=MOST_BYTES)
+    for feature, value in answer.items():
+        if (supported := VALUES.get(bytes(value))) is not None:
             yield FEATURE_SUPPORTED.sample(supported, feature=feature)

@@ -1,11 +1,11 @@
 """Whether the node is up and ready; from the same answer, how far its clock is off and its certificate's end.
 
-Asks: GET /livez and /readyz at once; where there is no /livez, /readyz alone or GET /v2/version (ledger) or /version
-says whether it is up. At first and when the version has changed, also what tells one kind of node from another: GET
-/v2/version (ledger), /v0/feature-support (scan) or /v0/validator-user (validator).
+Asks: GET /livez and /readyz at once; where there is no /livez, /readyz or GET /v2/version (ledger) or /version says
+whether it is up. At first and every five minutes also what tells one kind of node from another: GET /v2/version
+(ledger), /v0/feature-support (scan) or /v0/validator-user (validator).
 Needs: no token. One at hand is sent, since a proxy may want it; nothing is waited for.
-Costs: two small requests a run, three to five at first, every five minutes one for the version, all outside the request
-budget; under TLS, every ten minutes a new connection for each.
+Costs: two small requests a run, and one more at first and every five minutes, all outside the request budget; under
+TLS, every ten minutes a new connection for each.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,12 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import NamedTuple
 
-from exporter.answers import check, looks_like_html, says_no_entry
+from exporter import answers
+from exporter.answers import looks_like_html, says_no_entry
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.errors import Failed, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
-from exporter.identity import VERSION_ROUTES, check_kind, read_version, version_of
+from exporter.errors import Failed, NotHttp, OutOfTime, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
+from exporter.identity import VERSION_ROUTES, check_kind, version_of
 from exporter.metric import Metric, Sample
 from exporter.settings import Kind, Strict
 from exporter.transport import Reply
@@ -49,16 +50,17 @@ CERTIFICATE_EXPIRY = Metric(
 IS_UP, IS_ABSENT = "up", "absent"
 DOCUMENTED = "/v0/scan-proxy/ans-entries/by-party/{party}"
 """By the letter of the document a validator has neither health nor version, but it knows who has a name."""
-VERSION_SECONDS = 300.0
-"""How often to look whether the version is another one, and with it maybe the kind of node behind the url."""
+SETTLED_SECONDS, UNSETTLED_SECONDS = 300.0, 60.0
+"""How long the node's kind is taken for what it was, and how long to wait before asking again what nothing told."""
 
 Answer = Reply | Failed
+Answers = tuple[Answer, Answer | None]
 
 
 class Known(NamedTuple):
-    """The version that was seen last, and when (Unix seconds): the node is of the right kind since."""
+    """Whether the node is known to be of its kind, and when that was asked (Unix seconds)."""
 
-    version: str | None
+    is_settled: bool
     seen: float
 
 
@@ -67,10 +69,10 @@ KNOWN = Note[Known]()
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
-    live, ready = await node.together(partial(knock, node, route) for route in ("/livez", "/readyz"))
-    asked, verdict = await find_out(node, live, ready)
+    (live, version), (ready, _) = await node.together((partial(knock_live, node), partial(knock_ready, node)))
+    asked, verdict = await find_out(node, live, ready, version)
     if verdict == IS_UP:
-        yield KNOWN.of(await check_version(node, previous.note(KNOWN)))
+        yield KNOWN.of(await check(node, previous.note(KNOWN)))
         yield UP.sample(1)
     elif verdict is not None:
         yield UP.sample(0)
@@ -90,27 +92,34 @@ def is_up(found: Yielded) -> bool | None:
     return next((sample.value == 1 for sample in found.of(UP)), None)
 
 
-async def check_version(node: Node, known: Known | None) -> Known:
-    """Return the version that is there now. Raises WrongKind if the node is found to be of another kind.
+async def check(node: Node, known: Known | None) -> Known:
+    """Return when the node's kind was last asked for. Raises WrongKind if it is another one.
 
-    That is asked when nothing is known, as after the node was down, and when the version is another one.
+    That is asked when nothing is known, as after the node was down, and again from time to time, since another node
+    may stand behind the url by then.
     """
     now = node.now()
-    if known and abs(now - known.seen) < VERSION_SECONDS:
+    if known and abs(now - known.seen) < (SETTLED_SECONDS if known.is_settled else UNSETTLED_SECONDS):
         return known
-    version = await read_version(node)
-    if known is None or version != known.version:
-        await check_kind(node, version)
-    return Known(version, now)
+    return Known(await check_kind(node), now)
 
 
-async def find_out(node: Node, live: Answer, ready: Answer) -> tuple[Answer, str | None]:
+async def knock_live(node: Node) -> Answers:
+    """Return the answer of /livez, and where there is none the version's, for which a slow /readyz is not waited."""
+    live = await knock(node, "/livez")
+    return live, await knock(node, VERSION_ROUTES[node.kind]) if judge(live) == IS_ABSENT else None
+
+
+async def knock_ready(node: Node) -> Answers:
+    return await knock(node, "/readyz"), None
+
+
+async def find_out(node: Node, live: Answer, ready: Answer, version: Answer | None) -> tuple[Answer, str | None]:
     """Return the answer that tells whether the node is up, and what it says: IS_UP, a cause, or None if none does."""
-    if (verdict := judge(live)) != IS_ABSENT:
+    if (verdict := judge(live)) != IS_ABSENT or version is None:
         return live, verdict
     if is_ready(ready):
         return ready, IS_UP
-    version = await knock(node, VERSION_ROUTES[node.kind])
     verdict = judge(version)
     if verdict == IS_UP and isinstance(version, Reply) and version_of(version) is None:
         verdict = IS_ABSENT  # a page that has nothing to do with us
@@ -130,7 +139,7 @@ async def knock(node: Node, route: str, **fill: str) -> Answer:
     """
     try:
         return await node.knock(route, **fill)
-    except Unauthorized:
+    except (Unauthorized, OutOfTime):
         raise
     except Failed as failure:
         if isinstance(failure, Unreachable) and failure.cause is None:
@@ -141,10 +150,10 @@ async def knock(node: Node, route: str, **fill: str) -> Answer:
 def judge(answer: Answer) -> str:
     """Return what an answer says of the node: IS_UP, IS_ABSENT if there is no such route, or the cause it is down by.
 
-    Raises Unauthorized, Limited or Refused for one that says nothing of it.
+    Raises Unauthorized, Limited, Refused or Malformed for one that says nothing of it.
     """
     if isinstance(answer, Failed):
-        return "timeout" if isinstance(answer, TimedOut) else getattr(answer, "cause", None) or "connect"
+        return cause_of(answer)
     if answer.status >= 500:
         return "http_5xx"
     if answer.status in (404, 405):
@@ -152,8 +161,20 @@ def judge(answer: Answer) -> str:
     if 300 <= answer.status < 400:
         return "redirect"
     if not answer.is_success:
-        raise Refused(f"{check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
+        raise Refused(f"{answers.check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
     return "html" if looks_like_html(answer) else IS_UP
+
+
+def cause_of(failure: Failed) -> str:
+    """Return by which cause a node is down that did not answer. Raises the failure if that is not what it says."""
+    match failure:
+        case TimedOut():
+            return "timeout"
+        case Unreachable():
+            return failure.cause or "connect"
+        case NotHttp():
+            return "connect"
+    raise failure
 
 
 def is_ready(answer: Answer) -> bool | None:
@@ -175,7 +196,7 @@ def is_documented(answer: Answer) -> bool:
 def why(answer: Answer) -> str:
     """Return what is wrong with an answer, as a sentence."""
     try:
-        return str(answer) if isinstance(answer, Failed) else check(answer).asked
+        return str(answer) if isinstance(answer, Failed) else answers.check(answer).asked
     except (Failed, Unsupported) as failure:
         return str(failure)
 

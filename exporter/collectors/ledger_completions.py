@@ -19,7 +19,7 @@ from pydantic import Field
 from exporter.answers import Int64, NotNegative, Struct
 from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.errors import Malformed, TooLarge
+from exporter.errors import Malformed
 from exporter.following import Position, check_order, follow, go_on
 from exporter.ledger import CheckpointValue
 from exporter.metric import Metric
@@ -47,7 +47,8 @@ COST = Metric(
 )
 
 IDLE_SECONDS = 2.0
-MOST_SERIES = 10_000
+MOST_USERS = 1_000
+"""Those past it are counted as one, called other; name a user to count only that one."""
 MOST_ERRORS = 100
 """How many error codes there may be; beyond them each is `other`. Canton knows some hundreds, a ledger meets a few."""
 ERROR = re.compile(r"([A-Z][A-Z0-9_]{0,62})\([0-9]{1,3},")
@@ -106,6 +107,7 @@ class Totals:
         self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter(dict.fromkeys(begin, 0))
         self.counts.update({sample[:2]: int(sample.value) for sample in previous.samples})
         self._errors = {labels[1] for metric, labels in self.counts if metric is REJECTED}
+        self._users = {labels[0] for _, labels in self.counts}
         self._user = user or ""
 
     def take(self, completions: Iterable[Completion]) -> None:
@@ -114,11 +116,17 @@ class Totals:
                 self._count(completion)
 
     def _count(self, completion: Completion) -> None:
-        status, user = completion.status or Status(), completion.user or self._user
+        status, user = completion.status or Status(), self._known(completion.user or self._user)
         self.counts[(COMPLETIONS, (user, str(status.code or 0)))] += 1
         self.counts[(COST, (user,))] += completion.cost or 0
         if status.code:
             self.counts[(REJECTED, (user, self._bounded(status.error)))] += 1
+
+    def _known(self, user: str) -> str:
+        if user not in self._users and len(self._users) >= MOST_USERS:
+            return "other"
+        self._users.add(user)
+        return user
 
     def _bounded(self, error: str | None) -> str:
         if error is None or (error not in self._errors and len(self._errors) >= MOST_ERRORS):
@@ -143,8 +151,8 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
     async def ask(asked: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
         nonlocal route
         body: dict[str, Any] = {"parties": options.parties, "beginExclusive": begin}
-        if options.user is not None and asked == COMPLETIONS_ROUTE:  # the other tells of all users
-            body["userId"] = options.user
+        if asked == COMPLETIONS_ROUTE:  # the other tells of all users
+            body["userId"] = options.user or ""  # before 3.4.12 it may be empty, but not absent
         answer = await node.post(asked, tuple[Element, ...], body, query=query)
         route = asked
         return answer
@@ -171,8 +179,6 @@ async def ledger_completions(node: Node, options: Options, previous: Yielded) ->
         return reached
 
     position = await follow(node, start, read)
-    if len(totals.counts) > MOST_SERIES:
-        raise TooLarge(f"{SOURCE}: more than {MOST_SERIES} users and codes")
     yield POSITION.of(position)
     yield ROUTE.of(route)
     for (metric, labels), count in totals.counts.items():

@@ -22,7 +22,7 @@ from exporter.answers import Struct
 from exporter.api import Node
 from exporter.budget import Share
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.errors import Malformed, Refused, TooLarge, Unsupported
+from exporter.errors import Malformed, Refused, TooLarge, Unreachable, Unsupported
 from exporter.ledger import Event, Seen, ledger_end
 from exporter.metric import Metric
 from exporter.paging import Circle, Mark
@@ -154,16 +154,25 @@ async def by_list(node: Node, options: Options) -> Count:
             return counts
         token = elements[-1].token
         if not token:
-            return await node.first(partial(by_websocket, node, wanted), partial(at_once, node, wanted))
+            more = partial(by_websocket, node, wanted, counts.taken), partial(at_once, node, wanted)
+            return await node.first(*more)
         if circle.is_closed_by(token):
             raise Malformed(f"POST {LIST}: the token {token[:40]!r} came again, so the contracts have no end")
 
 
-async def by_websocket(node: Node, wanted: dict[str, Any]) -> Count:
+async def by_websocket(node: Node, wanted: dict[str, Any], least: int) -> Count:
+    """Count what a websocket gives, which has to be no less than the list gave before it was cut."""
     counts = Count()
-    async with aclosing(node.stream(LIST, Message, wanted)) as messages:
-        async for message in messages:
-            counts.take(node, f"GET {LIST}", (message,))
+    try:
+        async with aclosing(node.stream(LIST, Message, wanted)) as messages:
+            async for message in messages:
+                counts.take(node, f"GET {LIST}", (message,))
+    except Refused as refusal:
+        if counts.taken or refusal.status in (None, 401, 403) or refusal.pause is not None:
+            raise
+        raise Unsupported(str(refusal)) from refusal
+    if counts.taken < least:
+        raise Unreachable(f"GET {LIST}: the answer broke off: {counts.taken} contracts, and a list had {least}")
     return counts
 
 
@@ -177,6 +186,6 @@ async def at_once(node: Node, wanted: dict[str, Any]) -> Count:
             "let websockets to the node through, name fewer parties or templates, or raise its "
             "http-list-max-elements-limit"
         )
-        raise TooLarge(f"{error}; {change}", error.status, error.code) from error
+        raise Unsupported(f"{error}; {change}") from error
     counts.take(node, f"POST {LIST}", elements)
     return counts

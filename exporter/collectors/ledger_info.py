@@ -163,7 +163,7 @@ async def vetted_packages(node: Node, options: Options, participant: str, method
     }
 
     def body(token: Mark) -> dict[str, Any]:
-        return wanted if token is None else {**wanted, "pageToken": token}
+        return {**wanted, "pageToken": token or "", "pageSize": 0}  # before 3.4.12 they may be empty, but not absent
 
     found: Vetted = {}
     async for page in node.pages(route, VettingPage, body, method=method):
@@ -171,10 +171,17 @@ async def vetted_packages(node: Node, options: Options, participant: str, method
             if vetting.participant == participant:
                 versions = found.setdefault(vetting.synchronizer, {})
                 valid = (package for package in vetting.packages or () if package.name and package.is_valid(node.now()))
-                versions.update({(each.name or "", each.version or ""): each.valid_until for each in valid})
+                for each in valid:
+                    key = (each.name or "", each.version or "")
+                    versions[key] = later(versions[key], each.valid_until) if key in versions else each.valid_until
         if len(found) + sum(map(len, found.values())) > MOST_VETTED:
             raise TooLarge(f"{method} {route}: more than {MOST_VETTED} package versions; name longer package_prefixes")
     return found
+
+
+def later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """Return the later of two ends; None is no end."""
+    return max(one, other) if one and other else None
 
 
 async def connected(node: Node) -> list[str]:

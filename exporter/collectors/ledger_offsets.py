@@ -9,6 +9,7 @@ Costs: three or four small requests a run; on a node without a checkpoint the la
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, TypeVar
 
 import msgspec
 from pydantic import Field
@@ -18,6 +19,7 @@ from exporter.api import Node
 from exporter.collector import Note, Yielded, Yields, collector, seconds
 from exporter.ledger import Version, pruned_offset
 from exporter.metric import Metric
+from exporter.scan import Name
 from exporter.settings import Kind, Strict
 
 END = Metric("canton_ledger_end_offset", "Offset of the ledger's end.", source="GET /v2/state/ledger-end")
@@ -73,28 +75,33 @@ USUAL_DELAY_SECONDS = 75.0
 """How old a checkpoint may get by design, unless the node says otherwise: 15 s between two, 60 s on an idle stream."""
 
 
+T = TypeVar("T")
+Few = Annotated[tuple[T, ...], msgspec.Meta(max_length=1_000)]
+"""A participant is on a handful of synchronizers."""
+
+
 class SynchronizerTime(Struct):
-    synchronizer: str = msgspec.field(name="synchronizerId")
+    synchronizer: Name = msgspec.field(name="synchronizerId")
     record_time: Moment | None = msgspec.field(name="recordTime", default=None)
 
 
 class LedgerEnd(Struct):
     offset: Int64 | None = None  # 0, an empty ledger, may be left out
-    times: tuple[SynchronizerTime, ...] | None = msgspec.field(name="synchronizerTimes", default=None)
+    times: Few[SynchronizerTime] | None = msgspec.field(name="synchronizerTimes", default=None)
 
 
 class Synchronizer(Struct):
-    id: str = msgspec.field(name="synchronizerId")
-    alias: str | None = msgspec.field(name="synchronizerAlias", default=None)
+    id: Name = msgspec.field(name="synchronizerId")
+    alias: Name | None = msgspec.field(name="synchronizerAlias", default=None)
 
 
 class Connected(Struct):
-    synchronizers: tuple[Synchronizer, ...] | None = msgspec.field(name="connectedSynchronizers", default=None)
+    synchronizers: Few[Synchronizer] | None = msgspec.field(name="connectedSynchronizers", default=None)
 
 
 class Checkpoint(Struct):
     offset: Int64
-    times: tuple[SynchronizerTime, ...] | None = msgspec.field(name="synchronizerTimes", default=None)
+    times: Few[SynchronizerTime] | None = msgspec.field(name="synchronizerTimes", default=None)
 
 
 class Wrapped(Struct):

@@ -56,6 +56,8 @@ TIMESTAMP = Metric(
 KINDS = ("transaction", "reassignment", "topology_transaction")
 TOPOLOGY_KINDS = tuple(f"participant_authorization_{what}" for what in ("added", "changed", "onboarding", "revoked"))
 MOST_TEMPLATES = 10_000
+DAY_SECONDS = 86_400.0
+"""No clock is a day ahead: one update from the year 9999 would be the newest for ever."""
 
 
 class Options(Seen):
@@ -196,17 +198,19 @@ class Totals:
         self.counts.update({item[:2]: int(item.value) for item in previous.samples if item.metric.type == "counter"})
         self.newest = max((sample.value for sample in previous.of(TIMESTAMP)), default=None)
 
-    def take(self, elements: Sequence[Wrapped]) -> None:
+    def take(self, elements: Sequence[Wrapped], now: float) -> None:
         for element in elements:
             for kind, event in element.events():
                 self.counts[(EVENTS, (kind, event.template))] += 1
+            if len(self.counts) > MOST_TEMPLATES:
+                raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
             self.counts.update((TOPOLOGY_EVENTS, (kind,)) for kind in element.topology_kinds())
             if found := element.kind_and_update:
                 kind, update = found
                 self.counts[(UPDATES, (kind,))] += 1
                 self.counts[(COST, ())] += update.cost or 0
-                if update.record_time is not None:
-                    self.newest = max(update.record_time.timestamp(), self.newest or 0.0)
+                if update.record_time is not None and (time := update.record_time.timestamp()) < now + DAY_SECONDS:
+                    self.newest = max(time, self.newest or time)
 
 
 POSITION = Note[Position]()
@@ -230,7 +234,7 @@ async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yie
         elements = [element.update for element in answer if element.update]
         offsets = [found[1].offset for element in elements if (found := element.kind_and_update)]
         check_order(offsets, position.offset, upto, SOURCE)
-        totals.take(elements)
+        totals.take(elements, node.now())
         if len(answer) < position.limit:
             return upto
         checkpoints = (element.checkpoint.value.offset for element in elements[-1:] if element.checkpoint)
@@ -240,8 +244,6 @@ async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yie
         return reached
 
     position = await follow(node, start, read)
-    if len(totals.counts) > MOST_TEMPLATES:
-        raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
     yield POSITION.of(position)
     yield OFFSET.sample(position.offset)
     if totals.newest is not None:

@@ -93,13 +93,15 @@ SYNCHRONIZER = Note[str]()
 
 @collector(Kind.SCAN, interval=minutes(1), timeout=seconds(30), options=Options)
 async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
-    synchronizer = options.synchronizer or previous.note(SYNCHRONIZER) or await find_synchronizer(node)
-
-    async def ask(member: str) -> Answer | None:
-        route = "/v0/domains/{domain_id}/members/{member_id}/traffic-status"
-        return await node.find(route, Answer, domain_id=synchronizer, member_id=member)
-
-    answers = await node.of_each(options.members, ask)
+    known = options.synchronizer or previous.note(SYNCHRONIZER)
+    synchronizer = known or await find_synchronizer(node)
+    try:
+        answers = await node.of_each(options.members, partial(ask, node, synchronizer))
+    except Refused as refusal:
+        if options.synchronizer or known is None or refusal.status != 400:
+            raise
+        synchronizer = await find_synchronizer(node)  # what was known may be one that was left
+        answers = await node.of_each(options.members, partial(ask, node, synchronizer))
     if None not in answers.values():  # else it may be another by now
         yield SYNCHRONIZER.of(synchronizer)
     for member, answer in answers.items():
@@ -113,6 +115,11 @@ async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
         if target:
             # A limit may be above what was bought: super validators' is, and that of who was there before a migration.
             yield PENDING.sample(max(0, target.total_purchased - actual.total_limit), member=member)
+
+
+async def ask(node: Node, synchronizer: str, member: str) -> Answer | None:
+    route = "/v0/domains/{domain_id}/members/{member_id}/traffic-status"
+    return await node.find(route, Answer, domain_id=synchronizer, member_id=member)
 
 
 async def find_synchronizer(node: Node) -> str:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from aiohttp import web
 
 from exporter.clock import Clock
+from exporter.collectors.health import is_up
 from exporter.connection import Connection
 from exporter.exposition import Lines, write_page
 from exporter.fleet import Fleet
@@ -18,7 +19,7 @@ from exporter.standing import Standing
 from exporter.telling import describe
 from exporter.web.negotiation import choose_format
 
-SUCCESS = Metric("probe_success", "1 if every run was ok, or the node does not have the operation; else 0.")
+SUCCESS = Metric("probe_success", "1 if the node is up as far as was asked, and no collector failed; 0 if not.")
 SECONDS = Metric("probe_duration_seconds", "How long the probe took.")
 
 USUAL_SECONDS = 10.0
@@ -101,4 +102,5 @@ def blocks_of(standings: Sequence[Standing], runs: Sequence[Run], seconds: float
 
 
 def is_good(runs: Iterable[Run]) -> bool:
-    return all(run.outcome is not Outcome.FAILED for run in runs)
+    """Return whether all went well: nothing failed, and the node is not known to be down."""
+    return all(run.outcome is not Outcome.FAILED and is_up(run.yielded) is not False for run in runs)

@@ -255,3 +255,13 @@ async def test_a_change_at_the_end_of_time_is_told_as_the_node_writes_it(node: T
     shown = await lines(coin_rules)
     assert [float(line.split()[1]) for line in shown if "scheduled" in line] == [253_402_351_199]
     assert lines.run.news[1] == "the coin rules are to change at 9999-12-31T23:59:59-14:00: no field"
+
+
+async def test_of_many_scheduled_changes_the_first_are_logged(node: TestNode, lines: Lines) -> None:
+    tell(node, contract(CONFIG))
+    await lines(coin_rules)
+    future = [{"_1": f"2030-01-0{day}T00:00:00Z", "_2": changed(holdingFee=str(day))} for day in range(1, 6)]
+    tell(node, contract(CONFIG, "00ar2", future), "00ar1")
+    await lines(coin_rules)
+    assert len(lines.run.news) == 4
+    assert lines.run.news[-1] == "3 more changes of the coin rules are scheduled"

@@ -1,5 +1,6 @@
 """health: whether a node is alive and ready, its clock and its certificate."""
 
+import asyncio
 import json
 import ssl
 from collections.abc import Callable
@@ -78,6 +79,22 @@ async def test_a_node_without_livez_is_up_if_it_is_ready(node: TestNode, lines: 
     answer_well(node)
     node.get("/livez", status=status, body=b"")
     assert await states(lines) == UP | READY
+
+
+async def test_a_readiness_that_hangs_does_not_hide_the_version(
+    lines: Lines, connect: Callable[..., Transport]
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/readyz":
+            await asyncio.sleep(3600)
+        return web.json_response({"version": "3.5.14"}, status=404 if request.path == "/livez" else 200)
+
+    node = TestNode()
+    node._answer = answer  # type: ignore[method-assign]
+    await node.start()
+    lines.kept = connect(node.url)
+    assert (await lines(health, within=0.5))[:2] == ["canton_up 1.0", "canton_ready 0.0"]
+    await node.stop()
 
 
 @pytest.mark.parametrize(("kind", "path"), [("ledger", "/v2/version"), ("scan", "/version"), ("validator", "/version")])
@@ -184,9 +201,26 @@ async def test_a_node_that_does_not_answer_is_down_before_the_run_is_out_of_time
 
 
 @pytest.mark.parametrize("headers", [{"Content-Type": "text/html"}, {"Content-Type": "text/plain"}])
-async def test_an_html_page_is_not_a_node(node: TestNode, lines: Lines, headers: dict[str, str]) -> None:
-    node.answer_everything(body=LOGIN, headers=headers)
+@pytest.mark.parametrize(
+    "body",
+    [
+        LOGIN,
+        b"\xef\xbb\xbf" + LOGIN,
+        LOGIN.decode().encode("utf-16"),
+        b"<!-- a --> <!-- <b> -->\n<html>",
+        b"<!-- never ends",
+        b"<!---->" * 1000,
+        b" <head><title>x",
+    ],
+)
+async def test_an_html_page_is_not_a_node(node: TestNode, lines: Lines, headers: dict[str, str], body: bytes) -> None:
+    node.answer_everything(body=body, headers=headers)
     assert await states(lines) == down("html")
+
+
+async def test_an_empty_answer_is_a_good_one_whatever_it_says_of_itself(node: TestNode, lines: Lines) -> None:
+    node.answer_everything(body=b"", headers={"Content-Type": "text/html"})
+    assert await states(lines) == UP | READY
 
 
 async def test_an_html_page_is_not_a_node_however_long_it_is(node: TestNode, lines: Lines) -> None:
@@ -243,6 +277,11 @@ async def test_an_answer_that_says_nothing_of_the_node_gives_no_value(
     assert line.startswith(f"{reasons.get(status, 'refused')}: GET /livez: {status}")
 
 
+async def test_an_answer_that_cannot_be_unpacked_gives_no_value(node: TestNode, lines: Lines) -> None:
+    node.answer_everything(body=b"no gzip", headers={"Content-Encoding": "gzip"})
+    assert await lines(health) == ["malformed: GET /livez: the answer is not packed the way it says"]
+
+
 async def test_a_version_that_may_not_be_asked_for_gives_no_value(node: TestNode, lines: Lines) -> None:
     lack(node, "/livez", "/readyz")
     node.get("/v2/version", status=401, body=b"")
@@ -291,8 +330,21 @@ async def test_a_node_of_another_kind_is_a_failure_that_says_what_to_write(
 @pytest.mark.parametrize("status", [200, 401, 403, 500])
 async def test_what_settles_nothing_is_no_proof_of_another_kind(node: TestNode, lines: Lines, status: int) -> None:
     answer_well(node)
-    node.get("/v2/version", status=status, body=b"{}")
+    for path in MARKS.values():
+        node.get(path, status=status, body=b"{}")
     assert await states(lines) == UP | READY
+
+
+@pytest.mark.parametrize("status", [401, 403, 200])
+async def test_another_kind_is_seen_behind_a_proxy_that_answers_whatever_is_asked(
+    node: TestNode, lines: Lines, status: int
+) -> None:
+    answer_well(node)
+    for path in MARKS.values():
+        node.get(path, status=status, body=b"{}")
+    mark_well(node, "validator")
+    [line] = await lines(health)
+    assert line.startswith("wrong_kind: the node answers like a validator")
 
 
 async def test_a_node_of_no_known_kind_is_left_alone(node: TestNode, lines: Lines) -> None:
@@ -301,28 +353,48 @@ async def test_a_node_of_no_known_kind_is_left_alone(node: TestNode, lines: Line
     assert await states(lines) == UP | READY
 
 
-async def test_the_kind_is_asked_for_again_when_the_version_is_another_one(
-    node: TestNode, lines: Lines, clock: FakeClock
-) -> None:
+@pytest.fixture
+def asked(node: TestNode) -> Callable[[], list[str]]:
+    """Return what gives the paths that were asked for since it was last called, those of each run left out."""
+
     def asked() -> list[str]:
         paths, node.requests[:] = [request.path for request in node.requests], []
         return sorted({*paths} - {"/livez", "/readyz"})
 
+    return asked
+
+
+async def test_the_kind_is_asked_for_again_every_five_minutes(
+    node: TestNode, lines: Lines, clock: FakeClock, asked: Callable[[], list[str]]
+) -> None:
     node.get("/livez", body=b"")
     node.get("/readyz", body=b"")
-    node.get("/version", answers={"version": "0.7.4"})
     node.get("/v0/feature-support", answers={})
     assert await states(lines, "scan") == UP | READY
-    assert asked() == ["/v0/feature-support", "/version"]
+    assert asked() == ["/v0/feature-support"]
     clock.advance(299)
     await lines(health)
     assert asked() == []
     clock.advance(2)
-    await lines(health)
-    assert asked() == ["/version"]
-    clock.advance(301)
-    node.get("/version", answers={"version": "0.7.5"})
     lack(node, "/v0/feature-support", "/v2/version")
+    mark_well(node, "validator")
+    [line] = await lines(health)
+    assert line.startswith("wrong_kind: the node answers like a validator")
+
+
+async def test_what_nothing_told_is_asked_for_again_after_a_minute(
+    node: TestNode, lines: Lines, clock: FakeClock, asked: Callable[[], list[str]]
+) -> None:
+    answer_well(node)
+    for path in MARKS.values():
+        node.get(path, status=503, body=b"")
+    assert await states(lines) == UP | READY
+    assert asked() == sorted(MARKS.values())
+    clock.advance(59)
+    await lines(health)
+    assert asked() == []
+    clock.advance(2)
+    lack(node, *MARKS.values())
     mark_well(node, "validator")
     [line] = await lines(health)
     assert line.startswith("wrong_kind: the node answers like a validator")

@@ -18,7 +18,7 @@ def at(node: TestNode, end: int, pruned: int = 0) -> None:
 
 
 def tell(node: TestNode, begin: int, *responses: Any, limit: int = 1, user: str = "", **answer: Any) -> None:
-    body = {"parties": ["a::12"], "beginExclusive": begin, **({"userId": user} if user else {})}
+    body = {"parties": ["a::12"], "beginExclusive": begin, "userId": user or ""}
     answers = [{"completionResponse": response} for response in responses]
     path = f"/v2/commands/completions?limit={limit}&stream_idle_timeout_ms=2000"
     node.post(path, body, **(answer or {"answers": answers}))
@@ -320,3 +320,14 @@ async def test_a_node_with_neither_operation_is_unsupported(node: TestNode, line
     tell_newer(node, 100, status=404, body=b"")
     [line] = await lines(ledger_completions)
     assert line == (f"unsupported: POST /v2/commands/completions: 400 DEPRECATED_API_DISABLED: off; POST {NEWER}: 404")
+
+
+async def test_users_without_end_are_counted_as_others(
+    node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporter.collectors.ledger_completions.MOST_USERS", 2)
+    await begun(node, lines)
+    at(node, 103)
+    stream(node, 100, *(completion(offset, user=f"user-{offset}") for offset in (101, 102, 103)))
+    found = counted(await lines(ledger_completions, **PARTIES), "total")
+    assert found == {f'code="0",user="{user}"': 1.0 for user in ("user-101", "user-102", "other")}

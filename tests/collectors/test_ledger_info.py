@@ -14,6 +14,8 @@ VETTING, CONNECTED = "/v2/package-vetting/list", "/v2/state/connected-synchroniz
 GOT = "/v2/package-vetting"
 US, OTHER = "participant::12", "other::12"
 ASKED: dict[str, Any] = {
+    "pageSize": 0,
+    "pageToken": "",
     "packageMetadataFilter": {"packageNamePrefixes": ["splice-"]},
     "topologyStateFilter": {"participantIds": [US]},
 }
@@ -274,7 +276,7 @@ async def test_no_package_vetted_on_a_synchronizer_is_zero_there(node: TestNode,
 async def test_reads_what_is_vetted_page_after_page(node: TestNode, lines: Lines) -> None:
     tell(node)
     for number, token in enumerate(["b", "c", None]):
-        asked = {**ASKED, **({"pageToken": "_bc"[number]} if number else {})}
+        asked = {**ASKED, "pageToken": "_bc"[number].strip("_")}
         page = {"vettedPackages": [vetting(package(f"0.1.{number}"))], "nextPageToken": token}
         node.post(VETTING, asked, answers=page)
     assert vetted(await lines(ledger_info))[-1] == 'canton_ledger_vetted_packages{synchronizer="global::12"} 3.0'

@@ -205,3 +205,20 @@ async def test_a_token_the_node_does_not_take_is_unauthorized(node: TestNode, li
     node.get(END, status=401, answers=refusal)
     [line] = await lines(ledger_offsets)
     assert line == "unauthorized: GET /v2/state/ledger-end: 401 NA: A security-sensitive error has been received"
+
+
+@pytest.mark.parametrize(
+    "connected",
+    [
+        [{"synchronizerId": "s" * 3_000}],
+        [{"synchronizerId": "s", "synchronizerAlias": "a" * 3_000}],
+        [{"synchronizerId": f"s{number}"} for number in range(1_001)],
+    ],
+)
+async def test_a_node_that_makes_up_synchronizers_does_not_fill_the_memory(
+    node: TestNode, lines: Lines, connected: list[dict[str, str]]
+) -> None:
+    tell(node, connected={"connectedSynchronizers": connected})
+    node.lenient = True
+    [line] = await lines(ledger_offsets)
+    assert line.startswith("malformed: GET /v2/state/connected-synchronizers: not the documented answer")

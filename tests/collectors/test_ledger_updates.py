@@ -338,3 +338,22 @@ async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
     tell(node, 100, 101, transaction(101, *(event("CreatedEvent", f"E{number}") for number in range(20))))
     [line] = await lines(ledger_updates)
     assert line == "too_large: POST /v2/updates: more than 20 templates; name the ones to count"
+
+
+@pytest.mark.parametrize("year", ["9999", "2027"])
+async def test_an_update_from_the_future_is_not_the_newest_for_ever(node: TestNode, lines: Lines, year: str) -> None:
+    await begun(node, lines)
+    at(node, 102)
+    wrong, right = transaction(101), transaction(102, second=7)
+    wrong["update"]["Transaction"]["value"]["recordTime"] = f"{year}-11-22T05:00:00Z"
+    tell(node, 100, 102, wrong, right)
+    assert counted(await lines(ledger_updates))["updates_timestamp_seconds"] == 1795237207.0
+
+
+async def test_updates_from_before_1970_have_the_time_they_say(node: TestNode, lines: Lines) -> None:
+    await begun(node, lines)
+    at(node, 101)
+    old = transaction(101)
+    old["update"]["Transaction"]["value"]["recordTime"] = "1969-12-31T23:59:00Z"
+    tell(node, 100, 101, old)
+    assert counted(await lines(ledger_updates))["updates_timestamp_seconds"] == -60.0

@@ -179,3 +179,20 @@ async def test_the_rules_may_have_the_documents_name(node: TestNode, lines: Line
     node.post(RULES, {}, status=404, answers=NO_ROUTE)
     node.post("/v0/coin-rules", {}, answers={"coin_rules_update": {"domain_id": SYNCHRONIZER}})
     assert await lines(traffic, **OPTIONS) == SHOWN
+
+
+async def test_a_synchronizer_that_was_left_is_found_out_anew(node: TestNode, lines: Lines) -> None:
+    answer_well(node)
+    await lines(traffic, **OPTIONS)
+    node.get(path(), status=400, answers={"error": "not an active synchronizer"})
+    tell_rules(node, "newer::12")
+    node.get(path(synchronizer="newer::12"), answers=status(1500, 6_000_000))
+    assert await lines(traffic, **OPTIONS) == SHOWN
+
+
+async def test_a_member_that_makes_no_sense_to_the_synchronizer_of_the_rules_is_refused(
+    node: TestNode, lines: Lines
+) -> None:
+    tell_rules(node, SYNCHRONIZER)
+    node.get(path(), status=400, answers={"error": "not a member"})
+    assert (await lines(traffic, **OPTIONS))[0].startswith("refused: GET /v0/domains")

@@ -91,7 +91,7 @@ async def test_tells_a_person_what_was_asked_and_answered(open_site: Open, node:
     assert text.startswith("health: ok in ")
     assert "  GET /livez: 503 in " in text
     assert "  the node is down: GET /livez: 503\n" in text
-    assert "\nprobe_success 1.0\n" in text
+    assert "\nprobe_success 0.0\n" in text, "a node that is down is not a success"
 
 
 @pytest.mark.parametrize(
