@@ -38,8 +38,8 @@ chart: .venv/chart ## Package the Helm chart into dist/
 incidents: .venv/installed ## Play incidents against a real Prometheus: make incidents ONLY="node-down restart"
 	@.venv/bin/python -m incidents $(ONLY)
 
-bench: .venv/installed ## Measure speed, as ratios within one run
-	@.venv/bin/python -m benchmarks.bench
+bench: .venv/installed ## Measure speed, as ratios within one run: make bench ONLY="watches counting"
+	@.venv/bin/python -m benchmarks $(ONLY)
 
 lock: .venv/installed ## Lock the versions of everything, with hashes
 	@.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --no-annotate --python-version 3.11 pyproject.toml --group dev -o requirements/dev.txt

@@ -3,26 +3,22 @@
 import asyncio
 import json
 import multiprocessing
-import os
-import subprocess
-import sys
+import re
 import tempfile
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.processes import cpu_seconds, exporter, fetch, megabytes, running
+from benchmarks.row import Row, Size, Wrong
 from exporter.demo import demo_token
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 
-FEW, MANY = 10, 110
-SETTLE_SECONDS = 75
-SCRAPES, EVERY_SECONDS = 4, 15
+SCRAPES = 4
 FIRST_PORT = 10480
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
@@ -41,56 +37,54 @@ class Watched(NamedTuple):
     number: int
 
 
-def targets(row: Callable[..., None]) -> None:
+def targets(size: Size) -> Iterator[Row]:
     """Measure each kind of target by itself: default collectors at default intervals, scraped each 15 s."""
     token = demo_token()
+    counts = few_of, many_of = max(1, size.targets // 100), size.targets // 10 + size.targets // 100 + 1
     with simulated(token) as urls:
-        costs = measured([Watched(kind, url, token, count) for kind, url in urls.items() for count in (FEW, MANY)])
+        exporters = [Watched(kind, url, token, count) for kind, url in urls.items() for count in counts]
+        costs = measured(exporters, size)
     for kind, few, many in zip(urls, costs[::2], costs[1::2], strict=True):
-        cpu = (many.cpu - few.cpu) / (MANY - FEW)
-        memory = (many.memory - few.memory) / (MANY - FEW)
-        row(f"one more {kind}: CPU", f"{cpu:.2f} m", "", f"{few.cpu:.0f} m with {FEW}, {many.cpu:.0f} m with {MANY}")
-        row("  memory", f"{memory:.2f} MB", "", f"{few.memory:.0f} MB with {FEW}, {many.memory:.0f} MB with {MANY}")
+        more = many_of - few_of
+        note = f"{few.cpu:.0f} m with {few_of}, {many.cpu:.0f} m with {many_of}"
+        yield Row(f"one more {kind}: CPU, in thousandths of a core", (many.cpu - few.cpu) / more, "m", note=note)
+        note = f"{few.memory:.0f} MB with {few_of}, {many.memory:.0f} MB with {many_of}"
+        yield Row("  memory", (many.memory - few.memory) / more, "MB", note=note)
 
 
-def measured(exporters: list[Watched]) -> list[Cost]:
+def measured(exporters: list[Watched], size: Size) -> list[Cost]:
     """Run all exporters side by side, and measure each once its first round is over."""
-    with tempfile.TemporaryDirectory() as folder:
-        running = [start(Path(folder), FIRST_PORT + number, each) for number, each in enumerate(exporters)]
-        try:
-            time.sleep(SETTLE_SECONDS)
-            before, started = [used_seconds(each.pid) for each in running], time.monotonic()
-            for _ in range(SCRAPES):
-                time.sleep(EVERY_SECONDS)
-                for number in range(len(running)):
-                    urllib.request.urlopen(f"http://127.0.0.1:{FIRST_PORT + number}/metrics").read()
-            seconds = time.monotonic() - started
-            used = [used_seconds(each.pid) - earlier for each, earlier in zip(running, before, strict=True)]
-            return [Cost(cpu / seconds * 1000, memory(each.pid)) for cpu, each in zip(used, running, strict=True)]
-        finally:
-            for each in running:
-                each.terminate()
-            for each in running:
-                each.wait()
+    seconds = size.seconds * 2
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        ports = range(FIRST_PORT, FIRST_PORT + len(exporters))
+        configs = [write(Path(folder), port, each) for port, each in zip(ports, exporters, strict=True)]
+        commands = [exporter(config, port) for port, config in zip(ports, configs, strict=True)]
+        pages = [f"http://127.0.0.1:{port}/metrics" for port in ports]
+        started = [stack.enter_context(running(*each)) for each in zip(commands, pages, strict=True)]
+        time.sleep(size.settle_seconds * 3)
+        before = [cpu_seconds(each.pid) for each in started]
+        for _ in range(SCRAPES):
+            time.sleep(seconds / SCRAPES)
+            for page in pages:
+                judge(fetch(page).decode())
+        used = [cpu_seconds(each.pid) - earlier for each, earlier in zip(started, before, strict=True)]
+        return [Cost(cpu / seconds * 1000, megabytes(each.pid)) for cpu, each in zip(used, started, strict=True)]
 
 
-def start(folder: Path, port: int, watched: Watched) -> subprocess.Popen[bytes]:
+def judge(page: str) -> None:
+    """Raise Wrong unless every watch of a page succeeded."""
+    failing = re.findall(r"^canton_collector_failure_info\{.*", page, re.MULTILINE)
+    if failing or "canton_collector_success{" not in page:
+        raise Wrong(f"{len(failing)} watches fail, such as {failing[0] if failing else 'all: none has run'}")
+
+
+def write(folder: Path, port: int, watched: Watched) -> Path:
     node = {"kind": watched.kind, "url": watched.url, "role": "own"}
     target = node if watched.kind == Kind.SCAN else {**node, "auth": {"type": "bearer", "token": watched.token}}
     nodes = {f"node-{number}": target for number in range(watched.number)}
     config = folder / f"{port}.yaml"
     config.write_text(json.dumps({"budget": {"rate": 10_000, "burst": 10_000}, "targets": nodes}))
-    flags = [f"--config.file={config}", f"--web.listen-address=127.0.0.1:{port}", "--log.level=error"]
-    return subprocess.Popen([sys.executable, "-m", "exporter", *flags])
-
-
-def used_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def memory(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
+    return config
 
 
 @contextmanager
