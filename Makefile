@@ -3,7 +3,7 @@ CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test check lint types docs test-chart chart incidents bench lock package clean
+.PHONY: help demo run test test-slow coverage check lint types docs test-chart chart incidents bench lock package clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,10 +14,16 @@ demo: .venv/installed ## Run the exporter on a simulated network: http://localho
 run: .venv/installed ## Run the exporter on your nodes: make run CONFIG=exporter.yaml
 	@.venv/bin/canton-exporter --config.file=$(CONFIG)
 
-test: .venv/installed ## Pass the tests
-	@$(RUN) pytest
+test: .venv/installed ## Pass the tests, but for slow ones: the demo, and rules over days
+	@$(RUN) pytest -n auto --dist worksteal -m "not slow"
 
-check: test lint types ## Pass everything that CI runs
+test-slow: .venv/installed ## Pass the slow tests
+	@$(RUN) pytest -m slow
+
+coverage: .venv/installed ## Pass all tests and say which lines none of them reaches
+	@$(RUN) pytest -n auto --dist worksteal --cov=exporter --cov-report=term:skip-covered
+
+check: test test-slow lint types ## Pass everything that CI runs
 	@.venv/bin/python -m docs.generate --check
 
 lint: .venv/installed ## Check style, and that imports point down only
@@ -30,7 +36,7 @@ docs: .venv/installed ## Write what is generated: metric and configuration refer
 	@.venv/bin/python -m docs.generate
 
 test-chart: .venv/chart ## Pass the tests of the Helm chart, which need the real engine (100 MB)
-	@$(RUN) pytest --no-cov tests/chart
+	@$(RUN) pytest -n auto tests/chart
 
 chart: .venv/chart ## Package the Helm chart into dist/
 	@$(RUN) docs.chart_package

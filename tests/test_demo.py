@@ -17,6 +17,8 @@ from exporter.collectors import discover, metrics_of
 from tests.panels import questions
 from tests.promql import selectors
 
+pytestmark = pytest.mark.slow  # and its ports are its own
+
 PAGE = "http://127.0.0.1:{port}/metrics"
 CONTROL = "http://127.0.0.1:10070"
 PROMETHEUS = "http://127.0.0.1:10076"
