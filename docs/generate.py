@@ -339,12 +339,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="say which files are not current, and write nothing")
     check = parser.parse_args().check
-    stale = [path for path, text in generated().items() if not path.exists() or path.read_text() != text]
+    texts = generated()
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text() != text]
     for path in stale:
         print(f"{path.relative_to(ROOT)}: {'is not current; run make docs' if check else 'written'}")
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(generated()[path])
+            path.write_text(texts[path])
     return 1 if check and stale else 0
 
 
