@@ -15,7 +15,7 @@ from benchmarks.row import SMOKE, Row, Size, Wrong
 from benchmarks.starting import starting
 from benchmarks.targets import targets
 from benchmarks.watches import watches
-from exporter.commands import raise_file_limit
+from exporter.cli.commands import raise_file_limit
 
 BENCHMARKS: dict[str, Callable[[Size], Iterator[Row]]] = {
     each.__name__: each for each in (rendering, stalling, scraping, watches, probing, counting, starting, targets)

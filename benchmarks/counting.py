@@ -17,14 +17,14 @@ import aiohttp
 from benchmarks.processes import listening
 from benchmarks.row import Row, Size, Wrong
 from benchmarks.scan_node import CONTRACTS, TAKEN
-from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Yielded
 from exporter.collectors import discover
 from exporter.collectors.acs import CONTRACTS as COUNTED
-from exporter.configuration import check
-from exporter.connection import Connection
-from exporter.runner import Watch
+from exporter.config.loader import check
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.runner import Watch
+from exporter.scheduling.target import Connection
 
 TEMPLATES = [f"splice-amulet:Splice.Amulet:Amulet{number}" for number in range(8)]
 

@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from benchmarks.row import Row, Size, Wrong, median_of
 from exporter.clock import Clock
-from exporter.exposition import Format, Lines, Pages, write_page
-from exporter.metric import Metric, Sample
+from exporter.exposition.text import Format, Lines, Pages, write_page
+from exporter.metrics.metric import Metric, Sample
 
 THING = Metric("canton_bench_things", "Things.", ("contract", "template"))
 COMMON = {"target": "my-participant", "network": "mainnet", "role": "own"}

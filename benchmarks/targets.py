@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from benchmarks.processes import cpu_seconds, exporter, fetch, megabytes, running
 from benchmarks.row import Row, Size, Wrong
-from exporter.demo import demo_token
+from exporter.cli.demo import demo_token
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 
 SCRAPES = 4

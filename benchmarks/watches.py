@@ -13,14 +13,14 @@ from apscheduler.events import EVENT_JOB_SUBMITTED, JobSubmissionEvent
 
 from benchmarks.processes import listening
 from benchmarks.row import Row, Size, Wrong
-from exporter import own
-from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collectors import discover
-from exporter.configuration import check
-from exporter.exposition import Format, Lines, Pages
-from exporter.fleet import Fleet
-from exporter.metric import Metric
+from exporter.config.loader import check
+from exporter.exposition.text import Format, Lines, Pages
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.fleet import Fleet
 
 
 def watches(size: Size) -> Iterator[Row]:
@@ -56,7 +56,7 @@ async def measure(url: str, size: Size) -> list[Row]:
         page = await paging(fleet, size)
     finally:
         await fleet.stop()
-    requests, runs = done[own.REQUESTS], done[own.RUNS]
+    requests, runs = done[self_metrics.REQUESTS], done[self_metrics.RUNS]
     p99 = sorted(late)[int(len(late) * 0.99)] * 1000
     name = f"{size.targets} ledgers, all succeeding: CPU of one core"
     return [
@@ -84,11 +84,11 @@ def judge(fleet: Fleet, done: Counter[Metric], seconds: float) -> None:
         last = bad[0].last
         why = "no run yet" if last is None else last.error or "; ".join(map(str, last.remarks))
         raise Wrong(f"{len(bad)} watches do not succeed; {bad[0].watch.key}: {why}")
-    for counter, what in ((own.FAILURES, "failed"), (own.SKIPPED, "were missed")):
+    for counter, what in ((self_metrics.FAILURES, "failed"), (self_metrics.SKIPPED, "were missed")):
         if done[counter]:
             raise Wrong(f"{done[counter]} runs {what}")
     intervals = [each.watch.schedule.interval.total_seconds() for each in fleet.standings()]
-    check_count(done[own.RUNS], sum(seconds / interval for interval in intervals), len(intervals))
+    check_count(done[self_metrics.RUNS], sum(seconds / interval for interval in intervals), len(intervals))
 
 
 def check_count(runs: int, due: float, watches: int) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 from dashboards.source.thresholds import THRESHOLDS, Unit
 from exporter.collectors import discover
-from exporter.configuration import EACH_TARGETS_OWN
-from exporter.flag_values import PATH
-from exporter.schema import target_models
-from exporter.settings import (
+from exporter.config.collector_models import target_models
+from exporter.config.flag_types import PATH
+from exporter.config.loader import EACH_TARGETS_OWN
+from exporter.config.models import (
     DURATION_PATTERN,
     DURATION_SCHEMA,
     HEADER_NAME,

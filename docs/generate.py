@@ -15,16 +15,16 @@ from dashboards.source import rules
 from dashboards.source.screens import dashboards
 from docs.chart import chart_files
 from docs.coverage import DOCUMENT, NETWORK, rows
-from exporter import own
 from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
-from exporter.configuration import Document
-from exporter.durations import write_duration
-from exporter.flag_values import PORT
-from exporter.flags import FLAGS, variable
-from exporter.metric import Metric
-from exporter.schema import Configured, target_models
-from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Schedule, Target
+from exporter.config.collector_models import Configured, target_models
+from exporter.config.durations import write_duration
+from exporter.config.flag_types import PORT
+from exporter.config.flags import FLAGS, variable
+from exporter.config.loader import Document
+from exporter.config.models import BearerAuth, Budget, Kind, NoAuth, Schedule, Target
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
 from incidents.page import incidents_page
 
 ROOT = Path(__file__).parent.parent
@@ -93,7 +93,7 @@ them out.
 
 
 def metrics_page() -> str:
-    declared = [value for value in vars(own).values() if isinstance(value, Metric) and value.family is None]
+    declared = [value for value in vars(self_metrics).values() if isinstance(value, Metric) and value.family is None]
     parts = [
         NOTICE,
         "# Metrics\n\n",

@@ -14,24 +14,25 @@ from importlib.metadata import PackageNotFoundError, distribution
 from aiohttp import web
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
 
-from exporter import __version__, own
-from exporter.budget import Budgets
+from exporter import __version__
 from exporter.clock import Clock
 from exporter.collectors import discover
-from exporter.configuration import Settings
+from exporter.config.flag_types import Address
+from exporter.config.flags import Flags
+from exporter.config.loader import Settings
 from exporter.errors import WrongConfiguration
-from exporter.exposition import Lines, Pages, read_registry
-from exporter.flag_values import Address
-from exporter.flags import Flags
-from exporter.fleet import Fleet
-from exporter.shards import Shard
-from exporter.tally import Tally
+from exporter.exposition.text import Lines, Pages, read_registry
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.sharding import Shard
 from exporter.web.access import Access
-from exporter.web.control import Control
-from exporter.web.landing import Landing
+from exporter.web.lifecycle import Control
 from exporter.web.probe import Probe
+from exporter.web.routes import make_site
 from exporter.web.scrape import Scrape
-from exporter.web.site import make_site
+from exporter.web.status_page import Landing
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class App:
         self._probe = Probe(self._fleet, self._clock, flags.timeout_offset)
         self._tally = Tally()
         for result in ("success", "failure"):
-            self._tally.add(own.RELOADS, result, amount=0)
+            self._tally.add(self_metrics.RELOADS, result, amount=0)
         self._read_at = self._clock.now()
         self._revision = revision()
         self._registry = CollectorRegistry()
@@ -108,33 +109,33 @@ class App:
                 settings = self._read()
             except WrongConfiguration as error:
                 self._is_reloaded = False
-                self._tally.add(own.RELOADS, "failure")
+                self._tally.add(self_metrics.RELOADS, "failure")
                 # Its faults say everything: there is no bug to trace.
                 log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
                 raise
             else:
                 await self._fleet.apply(settings)
                 self._settings, self._is_reloaded, self._read_at = settings, True, self._clock.now()
-                self._tally.add(own.RELOADS, "success")
+                self._tally.add(self_metrics.RELOADS, "success")
                 log.info("the configuration was read again")
             finally:
                 self._fleet.changed()
 
     def _own(self) -> Lines:
         samples = [
-            own.BUILD_INFO.sample(
+            self_metrics.BUILD_INFO.sample(
                 1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
             ),
-            own.SHARD.sample(self._fleet.shard.number),
-            own.SHARDS.sample(self._fleet.shard.total),
-            own.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
-            own.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
-            own.PROBES.sample(self._probe.running),
+            self_metrics.SHARD.sample(self._fleet.shard.number),
+            self_metrics.SHARDS.sample(self._fleet.shard.total),
+            self_metrics.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
+            self_metrics.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
+            self_metrics.PROBES.sample(self._probe.running),
             *self._tally.samples(),
             *read_registry(self._registry),
         ]
         if latest := self._fleet.latest:
-            samples += own.LAST_START.sample(latest.at), own.LATE.sample(latest.late)
+            samples += self_metrics.LAST_START.sample(latest.at), self_metrics.LATE.sample(latest.late)
         return Lines(samples)
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from exporter.api import Node
-from exporter.budget import Share
-from exporter.metric import Metric, Sample
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric, Sample
+from exporter.node.client import Node
+from exporter.node.rate_limit import Share
 
 O = TypeVar("O", bound=Strict)  # noqa: E741 - options
 V = TypeVar("V")

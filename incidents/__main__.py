@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from exporter.durations import read_duration, write_duration
+from exporter.config.durations import read_duration, write_duration
 from incidents.incident import Alert, Incident, Scene
 from incidents.judging import FAST_MINUTES, MARGIN, SCALE, Outcome, judge
 from incidents.stage import NoPrometheus, Prometheus, stage

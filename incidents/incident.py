@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from exporter.durations import read_duration
+from exporter.config.durations import read_duration
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from exporter.durations import read_duration
+from exporter.config.durations import read_duration
 from incidents.incident import Alert, Incident
 
 SCALE = 15.0

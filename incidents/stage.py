@@ -14,11 +14,11 @@ from typing import Any
 import aiohttp
 
 from dashboards.source.rules import rules
-from exporter import scraper
+from exporter.cli import demo_prometheus
+from exporter.cli.demo import demo_token
 from exporter.collector import Collector
 from exporter.collectors import discover
-from exporter.demo import demo_token
-from exporter.durations import write_duration
+from exporter.config.durations import write_duration
 from exporter.simulator import Kind, Network
 from incidents.incident import Incident, Scene
 
@@ -116,10 +116,12 @@ def schedule(collector: Collector[Any], scale: float) -> dict[str, Any]:
 @asynccontextmanager
 async def scraping(folder: Path, page: str, lookback: str) -> AsyncIterator[Prometheus]:
     """Run Prometheus, which scrapes an exporter each second, until it is ready and then until the end."""
-    if not scraper.is_here():
+    if not demo_prometheus.is_here():
         raise NoPrometheus("There is no prometheus here; Debian's package of that name has it.")
     listen = f"127.0.0.1:{free_port()}"
-    server = scraper.prometheus(folder, page, folder / "rules.yaml", listen=listen, every="1s", lookback=lookback)
+    server = demo_prometheus.prometheus(
+        folder, page, folder / "rules.yaml", listen=listen, every="1s", lookback=lookback
+    )
     async with server as process, aiohttp.ClientSession() as session:
         await answers(session, f"http://{listen}/-/ready", process, folder / "prometheus.log")
         yield Prometheus(f"http://{listen}", session)
@@ -158,7 +160,7 @@ async def stage(
         (folder / "rules.yaml").write_text(rules(scale=scale))
         page = f"127.0.0.1:{free_port()}"
         command = (sys.executable, "-m", "exporter", f"--config.file={folder / 'exporter.yaml'}")
-        exporter = scraper.running(folder / "exporter.log", *command, f"--web.listen-address={page}")
+        exporter = demo_prometheus.running(folder / "exporter.log", *command, f"--web.listen-address={page}")
         process = await everything.enter_async_context(exporter)
         session = await everything.enter_async_context(aiohttp.ClientSession())
         await answers(session, f"http://{page}/-/healthy", process, folder / "exporter.log")

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from exporter import own
-from exporter.auth import Auth, make_auth
-from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Collector
-from exporter.configuration import check
-from exporter.exposition import render
-from exporter.runner import Outcome, Run, Watch, run
-from exporter.settings import Budget, NoAuth, Target
-from exporter.standing import Standing
-from exporter.tally import Tally
-from exporter.transport import Transport
+from exporter.config.loader import check
+from exporter.config.models import Budget, NoAuth, Target
+from exporter.exposition.text import render
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node.auth import Auth, make_auth
+from exporter.node.rate_limit import Budgets
+from exporter.node.transport import Transport
+from exporter.scheduling.runner import Outcome, Run, Watch, run
+from exporter.scheduling.watch_status import Standing
 from tests.nodes import TestNode
 
 NOW = 1_795_240_000.0  # 2026-11-21T05:46:40Z
@@ -53,7 +53,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question that failed for a moment be asked again at once."""
-    monkeypatch.setattr("exporter.api.PATIENCE", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("exporter.node.client.PATIENCE", (0.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def node() -> AsyncIterator[TestNode]:
 
 @pytest.fixture
 def tally() -> Tally:
-    return Tally([own.THROTTLED, own.BUDGET_WAIT])
+    return Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
 
 
 @pytest.fixture

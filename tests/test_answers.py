@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from exporter.answers import Int64, Moment, Struct, check, decode, one_line, says_no_entry
-from exporter.destination import Destination
+from exporter.config.models import Kind, Target
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
-from exporter.settings import Kind, Target
-from exporter.transport import Reply
+from exporter.node.decoding import Int64, Moment, Struct, check, decode, one_line, says_no_entry
+from exporter.node.endpoint import Destination
+from exporter.node.transport import Reply
 from tests.conftest import NOW
 
 ASKED = "GET /v2/things/{id}"
@@ -378,7 +378,7 @@ def test_half_a_character_is_malformed() -> None:
 
 def test_of_a_long_text_only_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    monkeypatch.setattr("exporter.answers.EXCERPT", 10)
+    monkeypatch.setattr("exporter.node.decoding.EXCERPT", 10)
 
     class Text(str):
         def __getitem__(self, part: Any) -> str:

@@ -11,12 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from exporter import own
-from exporter.answers import Int64, Struct
-from exporter.api import SHOWN_REQUESTS, Node
-from exporter.auth import Anonymous, Auth, FromFile, Given
-from exporter.budget import Budgets, Share
 from exporter.clock import Clock
+from exporter.config.models import Budget, Kind, Target
 from exporter.errors import (
     Failed,
     Limited,
@@ -30,10 +26,14 @@ from exporter.errors import (
     Unreachable,
     Unsupported,
 )
-from exporter.question import Request
-from exporter.settings import Budget, Kind, Target
-from exporter.tally import Tally
-from exporter.transport import Transport
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node.auth import Anonymous, Auth, FromFile, Given
+from exporter.node.client import SHOWN_REQUESTS, Node
+from exporter.node.decoding import Int64, Struct
+from exporter.node.messages import Request
+from exporter.node.rate_limit import Budgets, Share
+from exporter.node.transport import Transport
 from tests.conftest import NOW, FakeClock
 from tests.nodes import RawNode, TestNode
 
@@ -84,7 +84,7 @@ async def test_fills_a_route_in_and_counts_it_unfilled(node: TestNode, asking: A
     asked = asking(node.url)
     assert await asked.get(route, Thing, query={"limit": "5"}, party="a::12", name="b/c ?#%ü") == Thing(1)
     assert log(asked) == ["GET /v0/by-party/a%3A%3A12/b%2Fc%20%3F%23%25%C3%BC 200"]
-    [labels] = [sample.labels for sample in tally.samples() if sample.metric is own.REQUESTS]
+    [labels] = [sample.labels for sample in tally.samples() if sample.metric is self_metrics.REQUESTS]
     assert labels == (route, "GET", "200", "")
 
 
@@ -398,7 +398,7 @@ async def test_a_token_that_stays_the_same_is_asked_for_once_only(node: TestNode
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pauses before asking for a page again be short, those the node asks for too."""
-    monkeypatch.setattr("exporter.api.PATIENCE", (0.01, 0.02, 0.04))
+    monkeypatch.setattr("exporter.node.client.PATIENCE", (0.01, 0.02, 0.04))
     monkeypatch.setattr(Transport, "rest", lambda transport, endpoint, seconds: None)
 
 
@@ -421,7 +421,7 @@ async def test_a_page_is_asked_for_again_when_the_node_wants_it_and_not_later(co
     async with RawNode(turns=[limited, last]) as node:
         target = Target.model_validate({"kind": "ledger", "url": node.url})
         budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
-        transport = Transport(target, budget_of, Tally([own.THROTTLED, own.BUDGET_WAIT]), clock)
+        transport = Transport(target, budget_of, Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT]), clock)
         asked = Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 20)
         started = clock.monotonic()
         assert await read(asked.pages(PATH, Page, body_after)) == [2]
@@ -800,7 +800,7 @@ async def test_nothing_is_asked_when_the_run_has_no_time_left(
         await asked.get(PATH, Thing)
     assert str(caught.value) == f"GET {PATH}: the run had no time left for it"
     assert log(asked) == [f"GET {PATH} timeout"]
-    assert own.REQUESTS not in {sample.metric for sample in tally.samples()}
+    assert self_metrics.REQUESTS not in {sample.metric for sample in tally.samples()}
 
 
 async def test_something_is_asked_while_the_run_has_time_left(node: TestNode, asking: Asking, clock: FakeClock) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from exporter.auth import Anonymous, Auth, FromFile, Given, Token, make_auth, read_token
+from exporter.config.models import BearerAuth, NoAuth
 from exporter.errors import Unauthorized
-from exporter.settings import BearerAuth, NoAuth
+from exporter.node.auth import Anonymous, Auth, FromFile, Given, Token, make_auth, read_token
 
 
 def jwt(payload: bytes) -> str:

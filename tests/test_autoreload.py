@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from exporter.autoreload import ConfigFile, keep_looking
-from exporter.configuration import Settings
+from exporter.cli.autoreload import ConfigFile, keep_looking
+from exporter.config.loader import Settings
+from exporter.config.models import Budget
 from exporter.errors import WrongConfiguration
-from exporter.settings import Budget
 from tests.conftest import NOW, FakeClock
 
 SETTINGS = Settings("full", {}, Budget(), {})

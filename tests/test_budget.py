@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from exporter import settings
-from exporter.budget import Budget, Budgets, Share
+from exporter.config import models
+from exporter.node.rate_limit import Budget, Budgets, Share
 
 SLOW = 0.01
 """A rate at which nothing comes back while a test runs."""
@@ -38,7 +38,7 @@ async def room(budget: Budget, share: Share) -> int:
 
 
 def budget(rate: float = SLOW, burst: int = 10) -> Budget:
-    return Budget(settings.Budget(rate=rate, burst=burst))
+    return Budget(models.Budget(rate=rate, burst=burst))
 
 
 @pytest.mark.parametrize("burst", [1, 2, 7, 50])
@@ -128,8 +128,8 @@ async def test_a_wait_that_was_given_up_takes_nothing() -> None:
 
 
 async def test_a_host_has_one_budget_whoever_asks() -> None:
-    budgets, allowed = Budgets(), settings.Budget(rate=SLOW, burst=4)
-    assert budgets.of("a", allowed) is budgets.of("a", settings.Budget(rate=SLOW, burst=4))
+    budgets, allowed = Budgets(), models.Budget(rate=SLOW, burst=4)
+    assert budgets.of("a", allowed) is budgets.of("a", models.Budget(rate=SLOW, burst=4))
     assert await room(budgets.of("a", allowed), Share.WHOLE) == 4
     assert await room(budgets.of("a", allowed), Share.WHOLE) == 0
     assert await room(budgets.of("b", allowed), Share.WHOLE) == 4
@@ -137,5 +137,5 @@ async def test_a_host_has_one_budget_whoever_asks() -> None:
 
 async def test_a_host_that_is_allowed_something_else_has_another_budget() -> None:
     budgets = Budgets()
-    assert await room(budgets.of("a", settings.Budget(rate=SLOW, burst=1)), Share.WHOLE) == 1
-    assert await room(budgets.of("a", settings.Budget(rate=SLOW, burst=2)), Share.WHOLE) == 2
+    assert await room(budgets.of("a", models.Budget(rate=SLOW, burst=1)), Share.WHOLE) == 1
+    assert await room(budgets.of("a", models.Budget(rate=SLOW, burst=2)), Share.WHOLE) == 2

@@ -15,8 +15,8 @@ import aiohttp
 import pytest
 
 from exporter import __version__
-from exporter.cli import main
-from exporter.commands import taken_labels
+from exporter.cli.commands import taken_labels
+from exporter.cli.main import main
 from tests.nodes import TestNode
 
 COMMAND = Path(sys.executable).with_name("canton-exporter")

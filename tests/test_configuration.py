@@ -9,11 +9,11 @@ import pytest
 from pydantic import Field, SecretStr
 
 from exporter.collectors import discover
-from exporter.configuration import Settings, load
+from exporter.config.defaults import DEFAULT_FILE
+from exporter.config.loader import Settings, load
+from exporter.config.models import BearerAuth, Budget, Kind, NoAuth, Strict
+from exporter.config.sources import holds, merge, nearest
 from exporter.errors import WrongConfiguration
-from exporter.places import DEFAULT_FILE
-from exporter.settings import BearerAuth, Budget, Kind, NoAuth, Strict
-from exporter.sources import holds, merge, nearest
 
 SECRET = "hunter2"
 PREFIX = "CANTON_EXPORTER_"

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from docs.generate import generated
-from exporter import own
 from exporter.collectors import discover, metrics_of
-from exporter.configuration import load
-from exporter.metric import Metric
+from exporter.config.loader import load
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
 
 ROOT = Path(__file__).parent.parent
 METRICS = [
-    *(value for value in vars(own).values() if isinstance(value, Metric) and value.family is None),
+    *(value for value in vars(self_metrics).values() if isinstance(value, Metric) and value.family is None),
     *(metric for name in discover() for metric in metrics_of(name)),
 ]
 PARTLY_WRITTEN = {"helm/canton-exporter/values.yaml"}

@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 from dashboards.source.catalogue import OWN, RECORDED, names
 from dashboards.source.thresholds import THRESHOLDS
 from exporter.collectors import discover, metrics_of
-from exporter.durations import read_duration
+from exporter.config.durations import read_duration
 from tests.panels import DASHBOARDS, SILENT, VARIABLES, boards, filled, panels, questions
 
 BOARDS = boards()

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from exporter.budget import Share
 from exporter.collectors.health import health
+from exporter.config.models import Budget
 from exporter.errors import Failed, Unreachable
-from exporter.question import Question
-from exporter.runner import Outcome
-from exporter.settings import Budget
-from exporter.transport import Reply, Transport
+from exporter.node.messages import Question
+from exporter.node.rate_limit import Share
+from exporter.node.transport import Reply, Transport
+from exporter.scheduling.runner import Outcome
 from tests.conftest import Lines, running_node
 from tests.nodes import TestNode
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from pydantic import TypeAdapter
 
-from exporter.durations import read_duration, write_duration
-from exporter.settings import Duration
+from exporter.config.durations import read_duration, write_duration
+from exporter.config.models import Duration
 
 NONE = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
 

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 import yaml
 
-from exporter.answers import Struct
 from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
 from exporter.collectors.health import health
-from exporter.configuration import check
-from exporter.metric import Metric
-from exporter.web.control import masked
+from exporter.config.loader import check
+from exporter.metrics.metric import Metric
+from exporter.node.decoding import Struct
+from exporter.web.lifecycle import masked
 from tests.conftest import Lines
 from tests.nodes import TestNode
 

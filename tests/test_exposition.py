@@ -12,8 +12,8 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
-from exporter.exposition import Format, Lines, Pages, read_registry, write_page
-from exporter.metric import Metric, Sample
+from exporter.exposition.text import Format, Lines, Pages, read_registry, write_page
+from exporter.metrics.metric import Metric, Sample
 from tests.conftest import FakeClock
 
 AWKWARD = ['quote " backslash \\ newline \n end', "percent %s %% {}", "", "ünï ❤ \u2028", "a" * 5000, "\ud800 half"]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from exporter.api.json_fields import differences, digest, leaves, read_number
 from exporter.errors import Malformed, TooLarge
-from exporter.fields import differences, digest, leaves, read_number
 
 
 def nested(key: str, depth: int) -> Any:

@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from exporter.flag_values import Address, read_address
-from exporter.flags import FLAGS, VARIABLES, read_flags, variable
+from exporter.config.flag_types import Address, read_address
+from exporter.config.flags import FLAGS, VARIABLES, read_flags, variable
 
 PREFIX = "CANTON_EXPORTER_"
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from exporter.api import Node
-from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collector import Collector, Yielded, Yields, collector, minutes, seconds
 from exporter.collectors import discover
-from exporter.configuration import Settings, check
-from exporter.exposition import Format, write_page
-from exporter.fleet import Fleet
-from exporter.metric import Metric
-from exporter.runner import Outcome
-from exporter.settings import Kind, Strict
-from exporter.shards import Shard, shard_of
+from exporter.config.loader import Settings, check
+from exporter.config.models import Kind, Strict
+from exporter.exposition.text import Format, write_page
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.runner import Outcome
+from exporter.scheduling.sharding import Shard, shard_of
 from tests.collectors import test_health
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
@@ -210,7 +210,7 @@ async def test_the_times_of_a_token_are_told_and_who_renews_it(start: Start) -> 
 async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_none(
     start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.telling")
+    caplog.set_level("INFO", "exporter.scheduling.run_log")
     fleet = start({"a": ledger()}, beat, gone)
     standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
     await until(lambda: standings["gone"].tally.samples()[0].value > 3)
@@ -239,7 +239,7 @@ async def test_the_schedule_moves_along_when_the_wall_clock_is_set(start: Start)
 async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_it_is_over(
     start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.telling")
+    caplog.set_level("INFO", "exporter.scheduling.run_log")
     node.answer_everything(status=503, body=b"trace 1")
     health = discover()["health"]
     fleet = start({"a": ledger(node.url, collectors={"health": {"interval": "50ms"}})}, health)
@@ -265,7 +265,7 @@ async def remarking(node: Node, options: Strict, previous: Yielded) -> Yields:
 async def test_a_second_remark_that_appears_later_is_logged_too(
     start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.telling")
+    caplog.set_level("INFO", "exporter.scheduling.run_log")
 
     def logged() -> list[str]:
         return [record.message for record in caplog.records]
@@ -295,8 +295,8 @@ async def counting(node: Node, options: Strict, previous: Yielded) -> Yields:
 async def test_a_long_run_says_how_far_it_has_come(
     start: Start, node: TestNode, clock: FakeClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level("INFO", "exporter.telling")
-    monkeypatch.setattr("exporter.telling.LONG_SECONDS", 0.0)
+    caplog.set_level("INFO", "exporter.scheduling.run_log")
+    monkeypatch.setattr("exporter.scheduling.run_log.LONG_SECONDS", 0.0)
     node.silent = True
     fleet = start({"a": ledger(node.url)}, counting, clock=clock)
     [standing] = fleet.standings()
@@ -310,7 +310,7 @@ async def test_a_long_run_says_how_far_it_has_come(
 async def test_news_are_told_each_time_but_not_those_of_a_run_that_failed(
     start: Start, node: TestNode, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "exporter.telling")
+    caplog.set_level("INFO", "exporter.scheduling.run_log")
     node.answer_everything(status=500, body=b"")
     fleet = start({"a": ledger(node.url)}, counting)
     [standing] = fleet.standings()

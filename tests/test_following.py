@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from exporter.api import Node
-from exporter.auth import Anonymous
+from exporter.api.stream_cursor import WIDEST, Position, Start, check_order, follow
+from exporter.config.models import Kind
 from exporter.errors import Malformed, Refused, TooLarge
-from exporter.following import WIDEST, Position, Start, check_order, follow
-from exporter.settings import Kind
-from exporter.transport import Transport
+from exporter.node.auth import Anonymous
+from exporter.node.client import Node
+from exporter.node.transport import Transport
 from tests.conftest import FakeClock
 
 Read = Callable[[Position, int], Awaitable[int]]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from exporter.cli import main
+from exporter.cli.main import main
 from tests.nodes import RawNode, TestNode
 from tests.web.test_access import (  # noqa: F401 - some are fixtures, which need one another
     ALICE,
@@ -97,7 +97,7 @@ async def test_where_nothing_listens_one_sentence_says_so(ask: Ask) -> None:
 async def test_one_that_hangs_is_dead_within_seconds(
     ask: Ask, node: TestNode, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("exporter.health.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("exporter.cli.healthcheck.PATIENCE_SECONDS", 0.1)
     node.silent = True
     async with asyncio.timeout(2):
         for flags in ([], [f"--web.config.file={tmp_path}"]):
@@ -173,7 +173,7 @@ async def test_under_tls_too_a_failure_is_a_failure(ask: Ask, file: Path, author
 
 def test_it_starts_without_what_only_a_server_needs() -> None:
     code = (
-        "import sys; from exporter.cli import main; main(['health', '--web.listen-address=127.0.0.1:1']);"
+        "import sys; from exporter.cli.main import main; main(['health', '--web.listen-address=127.0.0.1:1']);"
         "print(*{'aiohttp', 'apscheduler', 'asyncio', 'pydantic', 'yaml'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603

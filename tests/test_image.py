@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from exporter import __version__
-from exporter.flag_values import PORT
-from exporter.flags import VARIABLES, read_flags
-from exporter.places import DEFAULT_FILE
+from exporter.config.defaults import DEFAULT_FILE
+from exporter.config.flag_types import PORT
+from exporter.config.flags import VARIABLES, read_flags
 
 ROOT = Path(__file__).parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())

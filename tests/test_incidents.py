@@ -5,7 +5,7 @@ import yaml
 
 from dashboards.source.rules import rules
 from dashboards.source.thresholds import OFF_BY_DEFAULT
-from exporter.durations import read_duration
+from exporter.config.durations import read_duration
 from incidents.incident import Alert, Incident
 from incidents.judging import FAST_MINUTES, Outcome, judge
 from incidents.stories import INCIDENTS

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from exporter.auth import Given
 from exporter.collectors.ledger_contracts import ledger_contracts
+from exporter.node.auth import Given
+from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.faults import Status
 from exporter.simulator.ledger import LedgerNode
-from exporter.transport import Transport
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
 

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from exporter.metric import Metric, Sample
-from exporter.tally import Tally
+from exporter.metrics.counters import Tally
+from exporter.metrics.metric import Metric, Sample
 
 HEIGHT = Metric("canton_height", "How high.", ("round", "party"))
 ASKED = Metric("canton_asked_total", "How often.", ("route",))

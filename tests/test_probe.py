@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from exporter.cli.probe import printable, probe, show
 from exporter.collectors import discover
-from exporter.configuration import Settings, check
+from exporter.config.loader import Settings, check
+from exporter.config.models import Kind
 from exporter.errors import WrongConfiguration
-from exporter.probe import printable, probe, show
-from exporter.settings import Kind
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
 
@@ -117,7 +117,7 @@ async def test_a_load_balancer_with_nothing_behind_it_is_no_node_that_lacks_thin
 async def test_a_long_question_shows_how_far_it_has_come(
     node: TestNode, ask: Callable[..., "asyncio.Task[Said]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.probe.PAUSE", 0.0)
+    monkeypatch.setattr("exporter.cli.probe.PAUSE", 0.0)
     moment = "2026-11-21T03:00:00Z"
     node.answer_anything("/v0/state/acs/snapshot-timestamp", answers={"record_time": moment})
     node.post(

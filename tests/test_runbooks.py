@@ -11,9 +11,9 @@ import yaml
 
 from dashboards.source.rules import TEMPLATE, TOKEN, rules
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
-from exporter import own
 from exporter.collectors import discover, metrics_of
-from exporter.metric import Metric
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
 
 ROOT = Path(__file__).parent.parent
 RUNBOOKS = ROOT / "docs/runbooks"
@@ -25,7 +25,7 @@ ORDER = ["critical", "warning", "info"]
 METRICS = {
     metric.name: metric
     for metric in [
-        *(value for value in vars(own).values() if isinstance(value, Metric)),
+        *(value for value in vars(self_metrics).values() if isinstance(value, Metric)),
         *(metric for name in discover() for metric in metrics_of(name)),
     ]
 }

@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from exporter.answers import Struct
-from exporter.api import Node
-from exporter.auth import Anonymous, Auth, Given
-from exporter.budget import Share
 from exporter.collector import Collector, Note, Noted, Yielded, Yields, collector, seconds
+from exporter.config.models import Budget, Kind, Schedule, Strict, Target
 from exporter.errors import (
     REASONS,
     Failed,
@@ -25,11 +22,14 @@ from exporter.errors import (
     Unreachable,
     Unsupported,
 )
-from exporter.metric import Metric, Sample
-from exporter.question import Request
-from exporter.runner import Outcome, Run, Watch, run
-from exporter.settings import Budget, Kind, Schedule, Strict, Target
-from exporter.transport import Transport
+from exporter.metrics.metric import Metric, Sample
+from exporter.node.auth import Anonymous, Auth, Given
+from exporter.node.client import Node
+from exporter.node.decoding import Struct
+from exporter.node.messages import Request
+from exporter.node.rate_limit import Share
+from exporter.node.transport import Transport
+from exporter.scheduling.runner import Outcome, Run, Watch, run
 from tests.conftest import NOW, FakeClock, Lines
 from tests.nodes import RawNode, TestNode
 
@@ -332,7 +332,7 @@ async def test_a_bug_that_cannot_be_put_into_words_ends_one_run_too(start: Runs)
 
 
 async def test_more_samples_than_any_page_shows_are_too_many(start: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporter.runner.MOST_ITEMS", 2_000)
+    monkeypatch.setattr("exporter.scheduling.runner.MOST_ITEMS", 2_000)
     ended = await start(yielding(*(COUNT.sample(1, of=str(number)) for number in range(2_001))))
     said = "more than 2000 samples, which no page could show; ask for less"
     assert told(ended) == ("failed", "too_large", said)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from exporter.secret_files import MOST_BYTES, SecretFile, Unreadable
+from exporter.node.secret_file import MOST_BYTES, SecretFile, Unreadable
 
 
 def fault(path: Path) -> str:

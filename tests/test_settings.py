@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from exporter.settings import BearerAuth, Budget, NoAuth, Schedule, Target, public
+from exporter.config.models import BearerAuth, Budget, NoAuth, Schedule, Target, public
 
 SECRET = "hunter2"
 

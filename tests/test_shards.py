@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from exporter.errors import WrongConfiguration
-from exporter.shards import Shard, choose, shard_of
+from exporter.scheduling.sharding import Shard, choose, shard_of
 
 NAMES = [f"participant-{index}" for index in range(1000)]
 

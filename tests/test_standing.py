@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from exporter.api import Node
 from exporter.collector import Collector, Note, Yielded, Yields, collector, minutes, seconds
-from exporter.metric import Metric
-from exporter.runner import Outcome, Run, Watch
-from exporter.settings import Kind, Schedule, Strict, Target
-from exporter.standing import Standing
-from exporter.tally import Tally
+from exporter.config.models import Kind, Schedule, Strict, Target
+from exporter.metrics.counters import Tally
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.scheduling.runner import Outcome, Run, Watch
+from exporter.scheduling.watch_status import Standing
 from tests.conftest import NOW, FakeClock
 
 COUNT = Metric("canton_count", "A count.", ("of",))

@@ -16,15 +16,15 @@ import pytest
 import trustme
 from prometheus_client.utils import floatToGoString
 
-from exporter import own
-from exporter.budget import Budgets, Share
 from exporter.clock import Clock
+from exporter.config.models import Budget, Kind, Target
 from exporter.errors import Failed, Malformed, TooLarge, Unreachable
-from exporter.exposition import render
-from exporter.question import Question
-from exporter.settings import Budget, Kind, Target
-from exporter.tally import Tally
-from exporter.transport import Reply, Transport
+from exporter.exposition.text import render
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node.messages import Question
+from exporter.node.rate_limit import Budgets, Share
+from exporter.node.transport import Reply, Transport
 from tests.conftest import NOW, FakeClock
 from tests.nodes import RawNode, TestNode
 
@@ -191,7 +191,7 @@ def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
     authority = trustme.CA()
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.connector.tls_context", lambda: trusting)
+    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
     return authority
 
 
@@ -409,7 +409,7 @@ async def test_the_time_of_a_failed_request_is_counted_too(connect: Connect, tal
 async def test_an_answer_at_the_cap_is_read(
     connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     node.get(PATH, body=b"x" * 2**20)
     assert (await ask(connect(node.url))).body == b"x" * 2**20
     assert counted(tally) == counters("200", 2**20)
@@ -418,7 +418,7 @@ async def test_an_answer_at_the_cap_is_read(
 async def test_a_body_larger_than_the_cap_is_not_read_on(
     connect: Connect, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     async with RawNode(SIZED % 2**40, endless=itertools.repeat(b"x" * 65536)) as node:
         with pytest.raises(TooLarge) as caught:
             await ask(connect(node.url))
@@ -427,14 +427,14 @@ async def test_a_body_larger_than_the_cap_is_not_read_on(
     assert f'canton_http_requests_total{{code="200",method="GET",reason="too_large",route="{ROUTE}"}} 1.0' in counted(
         tally
     )
-    [read] = [sample.value for sample in tally.samples() if sample.metric is own.RESPONSE_BYTES]
+    [read] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
     assert 2**20 < read < 2 * 2**20
 
 
 async def test_a_gzip_bomb_is_not_unpacked_on(
     connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     bomb = gzip.compress(bytes(64 * 2**20), 1)
     node.get(PATH, body=bomb, headers={"Content-Encoding": "gzip"})
     transport = connect(node.url)
@@ -445,7 +445,7 @@ async def test_a_gzip_bomb_is_not_unpacked_on(
     finally:
         tracemalloc.stop()
     assert peak < 8 * 2**20
-    [read] = [sample.value for sample in tally.samples() if sample.metric is own.RESPONSE_BYTES]
+    [read] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
     assert 0 < read <= len(bomb)
 
 
@@ -459,7 +459,7 @@ async def test_a_question_may_want_less_than_the_cap(connect: Connect, node: Tes
 async def test_after_an_answer_too_large_the_next_question_has_a_connection_of_its_own(
     connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.transport.MOST_BYTES", 10)
+    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 10)
     transport = connect(node.url)
     node.get(PATH, body=b"x" * 11)
     with pytest.raises(TooLarge):
@@ -730,7 +730,7 @@ async def hasty(node: TestNode, tally: Tally) -> AsyncIterator[Callable[[Budget]
 
 
 def budget_wait(tally: Tally) -> float:
-    [waited] = [sample.value for sample in tally.samples() if sample.metric is own.BUDGET_WAIT]
+    [waited] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.BUDGET_WAIT]
     return waited
 
 
@@ -789,7 +789,7 @@ async def test_a_budget_without_room_in_time_is_told_from_a_silent_node(
     assert said == f"NoBudget: {ASKED}: the host's request budget left no room for 0.1 s"
     assert 0.05 < budget_wait(tally) < 0.5
     assert len(node.requests) == 1
-    [requests] = [sample.value for sample in tally.samples() if sample.metric is own.REQUESTS]
+    [requests] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.REQUESTS]
     assert requests == 1
 
 
@@ -819,5 +819,5 @@ async def test_a_status_that_nobody_knows_is_counted_as_another(connect: Connect
     for status in (299, 418, 599, 999):
         node.answer_everything(status=status, body=b"")
         await ask(connect(node.url))
-    codes = {sample.labels[2]: sample.value for sample in tally.samples() if sample.metric is own.REQUESTS}
+    codes = {sample.labels[2]: sample.value for sample in tally.samples() if sample.metric is self_metrics.REQUESTS}
     assert codes == {"other": 3.0, "418": 1.0}

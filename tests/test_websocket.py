@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 import trustme
 
-from exporter.answers import Struct
-from exporter.api import Node
-from exporter.auth import Anonymous, Auth, Given, Token
 from exporter.clock import Clock
+from exporter.config.models import Kind
 from exporter.errors import (
     Failed,
     Limited,
@@ -28,10 +26,12 @@ from exporter.errors import (
     Unreachable,
     Unsupported,
 )
-from exporter.exposition import render
-from exporter.settings import Kind
-from exporter.tally import Tally
-from exporter.transport import Transport
+from exporter.exposition.text import render
+from exporter.metrics.counters import Tally
+from exporter.node.auth import Anonymous, Auth, Given, Token
+from exporter.node.client import Node
+from exporter.node.decoding import Struct
+from exporter.node.transport import Transport
 from tests.conftest import FakeClock
 from tests.nodes import RawNode, TestNode
 from tests.sockets import BINARY, CLOSE, PING, closed, frame, message, socket_node
@@ -132,7 +132,7 @@ async def test_under_tls_the_certificate_has_to_be_trusted(
     assert "is not trusted" in said
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.connector.tls_context", lambda: trusting)
+    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
     assert await hear(ask(node.url)) == [7]
 
 
@@ -193,7 +193,7 @@ async def test_a_message_that_makes_no_sense_is_malformed(ask: Ask, content: byt
 
 @pytest.mark.parametrize("is_endless", [False, True])
 async def test_a_message_may_be_only_so_large(ask: Ask, monkeypatch: pytest.MonkeyPatch, is_endless: bool) -> None:
-    monkeypatch.setattr("exporter.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     pieces = [frame(b"a" * 2**16, is_last=False)] if is_endless else [frame(b"a" * 2**21)]
     endless = itertools.repeat(frame(b"a" * 2**16, 0, is_last=False)) if is_endless else ()
     async with socket_node(*pieces, endless=endless) as node:
@@ -263,7 +263,7 @@ async def test_waits_for_its_turn_once_however_much_comes(
     async def take(self: object, share: object) -> None:
         turns.append(share)
 
-    monkeypatch.setattr("exporter.budget.Budget.take", take)
+    monkeypatch.setattr("exporter.node.rate_limit.Budget.take", take)
     async with socket_node(*things(*range(50)), closed()) as node:
         asked = Node(Kind.LEDGER, connect(node.url), Anonymous(), clock, clock.monotonic() + 5)
         assert len(await hear(asked)) == 50

@@ -8,10 +8,10 @@ from functools import cache
 import yaml
 
 from dashboards.source.rules import rules
-from exporter import own
 from exporter.collectors import discover, metrics_of
-from exporter.durations import write_duration
-from exporter.metric import Metric
+from exporter.config.durations import write_duration
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
 
 SCRAPE = ("job", "instance")
 SLOWEST_SCRAPE = timedelta(minutes=1)
@@ -20,7 +20,7 @@ TARGET = ("network", "role", "target")
 # Of a summary only its parts have series.
 OWN = {
     metric.name: metric
-    for metric in vars(own).values()
+    for metric in vars(self_metrics).values()
     if isinstance(metric, Metric) and (metric.family or metric.type != "summary")
 }
 COLLECTED = {metric.name: (metric, name) for name in discover() for metric in metrics_of(name)}

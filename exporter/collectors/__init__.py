@@ -7,7 +7,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from exporter.collector import Collector
-from exporter.metric import Metric
+from exporter.metrics.metric import Metric
 
 
 @cache

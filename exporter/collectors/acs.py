@@ -17,13 +17,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from exporter.answers import Int64, Moment, Struct
-from exporter.api import Node
-from exporter.budget import Share
-from exporter.collector import Note, Yielded, Yields, collector, minutes
-from exporter.errors import Malformed, NoEntry, Refused, TooLarge, Unsupported
-from exporter.metric import Metric
-from exporter.scan import (
+from exporter.api.scan import (
     ACS,
     ACS_VERSIONS,
     MIGRATION,
@@ -34,7 +28,13 @@ from exporter.scan import (
     newest_snapshot,
     template_name,
 )
-from exporter.settings import Kind, PartyId, TemplateName
+from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.config.models import Kind, PartyId, TemplateName
+from exporter.errors import Malformed, NoEntry, Refused, TooLarge, Unsupported
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Int64, Moment, Struct
+from exporter.node.rate_limit import Share
 
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(

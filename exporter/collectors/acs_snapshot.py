@@ -6,12 +6,12 @@ Needs: nothing; a scan knows no tokens.
 Costs: two small requests a run, some more at first on releases before 0.6.8.
 """
 
-from exporter.api import Node
+from exporter.api.scan import MIGRATION, MigrationOptions, find_migration, newest_snapshot
 from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.config.models import Kind
 from exporter.errors import Unsupported
-from exporter.metric import Metric
-from exporter.scan import MIGRATION, MigrationOptions, find_migration, newest_snapshot
-from exporter.settings import Kind
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
 
 TIMESTAMP = Metric(
     "canton_acs_snapshot_timestamp_seconds",

@@ -17,12 +17,12 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Moment, Struct
-from exporter.api import Node
+from exporter.api.scan import Name, prefix
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.metric import Metric
-from exporter.scan import Name, prefix
-from exporter.settings import Kind, PartyId, Strict
+from exporter.config.models import Kind, PartyId, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct
 
 SOURCE = "GET /v0/scan-proxy/ans-entries/by-party/{party} or /v0/ans-entries/by-party/{party}"
 FOUND = Metric(

@@ -10,11 +10,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.answers import Struct
-from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.metric import Metric
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Struct
 
 SOURCE = "GET /v0/synchronizer-bootstrapping-transactions/{prefix}"
 INFO = Metric(

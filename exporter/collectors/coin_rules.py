@@ -13,14 +13,14 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from exporter.answers import Moment, Struct, read
-from exporter.api import Node
+from exporter.api.json_fields import Fields, differences, digest, leaves, read_number, show
+from exporter.api.scan import Name, template_name
 from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.config.models import Kind, Strict
 from exporter.errors import Malformed, TooLarge
-from exporter.fields import Fields, differences, digest, leaves, read_number, show
-from exporter.metric import Metric
-from exporter.scan import Name, template_name
-from exporter.settings import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct, read
 
 SOURCE = "POST /v0/coin-rules or /v0/amulet-rules"
 INFO = Metric(

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import msgspec
 
-from exporter.api import Node
+from exporter.api.scan import Name
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
 
 FEATURE_SUPPORTED = Metric(
     "canton_feature_supported",

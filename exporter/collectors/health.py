@@ -14,15 +14,15 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import NamedTuple
 
-from exporter import answers
-from exporter.answers import looks_like_html, says_no_entry
-from exporter.api import Node
+from exporter.api.node_kind import VERSION_ROUTES, check_kind, version_of
 from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.config.models import Kind, Strict
 from exporter.errors import Failed, NotHttp, OutOfTime, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
-from exporter.identity import VERSION_ROUTES, check_kind, version_of
-from exporter.metric import Metric, Sample
-from exporter.settings import Kind, Strict
-from exporter.transport import Reply
+from exporter.metrics.metric import Metric, Sample
+from exporter.node import decoding
+from exporter.node.client import Node
+from exporter.node.decoding import looks_like_html, says_no_entry
+from exporter.node.transport import Reply
 
 UP = Metric(
     "canton_up",
@@ -161,7 +161,7 @@ def judge(answer: Answer) -> str:
     if 300 <= answer.status < 400:
         return "redirect"
     if not answer.is_success:
-        raise Refused(f"{answers.check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
+        raise Refused(f"{decoding.check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
     return "html" if looks_like_html(answer) else IS_UP
 
 
@@ -196,7 +196,7 @@ def is_documented(answer: Answer) -> bool:
 def why(answer: Answer) -> str:
     """Return what is wrong with an answer, as a sentence."""
     try:
-        return str(answer) if isinstance(answer, Failed) else answers.check(answer).asked
+        return str(answer) if isinstance(answer, Failed) else decoding.check(answer).asked
     except (Failed, Unsupported) as failure:
         return str(failure)
 

@@ -16,15 +16,15 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Int64, NotNegative, Struct
-from exporter.api import Node
+from exporter.api.ledger import CheckpointValue
+from exporter.api.scan import Name
+from exporter.api.stream_cursor import Position, check_order, follow, go_on
 from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.config.models import Kind, PartyId, Strict
 from exporter.errors import Malformed
-from exporter.following import Position, check_order, follow, go_on
-from exporter.ledger import CheckpointValue
-from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, PartyId, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Int64, NotNegative, Struct
 
 SOURCE = "POST /v2/commands/completions or /v2/commands/command-completions"
 COMPLETIONS = Metric(

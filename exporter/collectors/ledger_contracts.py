@@ -18,15 +18,15 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Struct
-from exporter.api import Node
-from exporter.budget import Share
+from exporter.api.ledger import Event, Seen, ledger_end
 from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.config.models import Kind
 from exporter.errors import Malformed, Refused, TooLarge, Unreachable, Unsupported
-from exporter.ledger import Event, Seen, ledger_end
-from exporter.metric import Metric
-from exporter.paging import Circle, Mark
-from exporter.settings import Kind
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Struct
+from exporter.node.pagination import Circle, Mark
+from exporter.node.rate_limit import Share
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",

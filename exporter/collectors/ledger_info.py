@@ -14,15 +14,15 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Moment, Struct
-from exporter.api import Node
+from exporter.api.ledger import Version
+from exporter.api.scan import Name
 from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.config.models import Kind, Strict
 from exporter.errors import Failed, Refused, TooLarge, Unsupported
-from exporter.ledger import Version
-from exporter.metric import Metric
-from exporter.paging import Mark
-from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct
+from exporter.node.pagination import Mark
 
 INFO = Metric(
     "canton_ledger_info",

@@ -14,13 +14,13 @@ from typing import Annotated, TypeVar
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Int64, Moment, Struct
-from exporter.api import Node
+from exporter.api.ledger import Version, pruned_offset
+from exporter.api.scan import Name
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.ledger import Version, pruned_offset
-from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Int64, Moment, Struct
 
 END = Metric("canton_ledger_end_offset", "Offset of the ledger's end.", source="GET /v2/state/ledger-end")
 PRUNED = Metric(

@@ -9,13 +9,13 @@ from collections import Counter
 
 import msgspec
 
-from exporter.answers import Struct
-from exporter.api import Node
-from exporter.budget import Share
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.metric import Metric
-from exporter.paging import Mark
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Struct
+from exporter.node.pagination import Mark
+from exporter.node.rate_limit import Share
 
 PARTIES = Metric(
     "canton_ledger_parties",

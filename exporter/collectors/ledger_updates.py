@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from exporter.answers import Int64, Moment, NotNegative, Struct
-from exporter.api import Node
+from exporter.api.ledger import CheckpointValue, Event, Seen
+from exporter.api.stream_cursor import Position, check_order, follow, go_on
 from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.config.models import Kind
 from exporter.errors import Malformed, TooLarge
-from exporter.following import Position, check_order, follow, go_on
-from exporter.ledger import CheckpointValue, Event, Seen
-from exporter.metric import Metric
-from exporter.settings import Kind
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Int64, Moment, NotNegative, Struct
 
 SOURCE = "POST /v2/updates"
 UPDATES = Metric(

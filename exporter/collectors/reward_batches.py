@@ -17,14 +17,14 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from pydantic import Field
 
-from exporter.answers import Amount, Struct
-from exporter.api import Node
-from exporter.budget import Share
+from exporter.api.mining_rounds import newest_rounds
 from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.config.models import Hash, Kind, PartyId, Strict
 from exporter.errors import Malformed, Refused, TooLarge, Unsupported
-from exporter.metric import Metric
-from exporter.rounds import newest_rounds
-from exporter.settings import Hash, Kind, PartyId, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Amount, Struct
+from exporter.node.rate_limit import Share
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
 ROUND = Metric("canton_reward_round", "Number of the newest round whose reward batches were read.", source=SOURCE)

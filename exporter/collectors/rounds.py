@@ -6,11 +6,11 @@ Needs: of a validator a token for its audience, without rights; of a scan nothin
 Costs: one answer of some kB a run.
 """
 
-from exporter.api import Node
+from exporter.api.mining_rounds import newest_rounds
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.metric import Metric
-from exporter.rounds import newest_rounds
-from exporter.settings import Kind, Strict
+from exporter.config.models import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
 
 SOURCE = "POST /v0/open-and-issuing-mining-rounds or GET /v0/scan-proxy/open-and-issuing-mining-rounds"
 ROUND = Metric(

@@ -8,13 +8,13 @@ Costs: three small requests a run, two more on releases before 0.6.8.
 
 from functools import partial
 
-from exporter.answers import Moment, Struct
-from exporter.api import Node
+from exporter.api.scan import MIGRATION, MigrationOptions, Name, find_migration
 from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.config.models import Kind
 from exporter.errors import Refused, Unsupported
-from exporter.metric import Metric
-from exporter.scan import MIGRATION, MigrationOptions, Name, find_migration
-from exporter.settings import Kind
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct
 
 RECORD_TIMESTAMP = Metric(
     "canton_scan_record_timestamp_seconds",

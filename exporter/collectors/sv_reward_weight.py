@@ -10,11 +10,11 @@ from typing import Annotated
 import msgspec
 from pydantic import AwareDatetime, Field
 
-from exporter.answers import Struct, Whole
-from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, minutes
-from exporter.metric import Metric
-from exporter.settings import Kind, PartyId, Strict
+from exporter.config.models import Kind, PartyId, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Struct, Whole
 
 WEIGHT = Metric(
     "canton_sv_reward_weight",

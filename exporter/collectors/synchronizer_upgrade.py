@@ -9,13 +9,13 @@ from functools import partial
 
 import msgspec
 
-from exporter.answers import Int64, Moment, Struct
-from exporter.api import Node
+from exporter.api.scan import Name
 from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.config.models import Kind, Strict
 from exporter.errors import Refused, Unsupported
-from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Int64, Moment, Struct
 
 UPGRADE = Metric(
     "canton_synchronizer_upgrade_timestamp_seconds",

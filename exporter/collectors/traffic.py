@@ -12,13 +12,13 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from exporter.answers import NotNegative, Struct
-from exporter.api import Node
+from exporter.api.scan import Name
 from exporter.collector import Note, Yielded, Yields, collector, minutes, seconds
+from exporter.config.models import Kind, Strict, named
 from exporter.errors import Refused
-from exporter.metric import Metric
-from exporter.scan import Name
-from exporter.settings import Kind, Strict, named
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import NotNegative, Struct
 
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 PURCHASED = Metric(

@@ -16,12 +16,12 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 from pydantic import Field, model_validator
 
-from exporter.answers import Moment, Struct, Whole, one_line
-from exporter.api import Node
+from exporter.api.scan import Name, prefix
 from exporter.collector import Note, Yielded, Yields, collector, seconds
-from exporter.metric import Metric, Sample
-from exporter.scan import Name, prefix
-from exporter.settings import Kind, PartyId, Strict
+from exporter.config.models import Kind, PartyId, Strict
+from exporter.metrics.metric import Metric, Sample
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct, Whole, one_line
 
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(

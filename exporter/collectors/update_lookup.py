@@ -9,11 +9,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.answers import Moment, Struct
-from exporter.api import Node
 from exporter.collector import Yielded, Yields, collector, seconds
-from exporter.metric import Metric
-from exporter.settings import Hash, Kind, Strict
+from exporter.config.models import Hash, Kind, Strict
+from exporter.metrics.metric import Metric
+from exporter.node.client import Node
+from exporter.node.decoding import Moment, Struct
 
 SOURCE = "GET /v2/updates/hash/{hash}"
 INDEXED = Metric(

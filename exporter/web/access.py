@@ -23,9 +23,9 @@ from aiohttp.typedefs import Handler
 from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
+from exporter.config.sources import read_file
 from exporter.errors import WrongConfiguration
-from exporter.sources import read_file
-from exporter.web.access_settings import RateLimit, WebConfig, check, files
+from exporter.web.web_config import RateLimit, WebConfig, check, files
 
 log = logging.getLogger(__name__)
 

@@ -9,15 +9,15 @@ from aiohttp import web
 
 from exporter.clock import Clock
 from exporter.collectors.health import is_up
-from exporter.connection import Connection
-from exporter.exposition import Lines, write_page
-from exporter.fleet import Fleet
-from exporter.metric import Metric
-from exporter.runner import Outcome, Run
-from exporter.shards import shard_of
-from exporter.standing import Standing
-from exporter.telling import describe
-from exporter.web.negotiation import choose_format
+from exporter.exposition.text import Lines, write_page
+from exporter.metrics.metric import Metric
+from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.run_log import describe
+from exporter.scheduling.runner import Outcome, Run
+from exporter.scheduling.sharding import shard_of
+from exporter.scheduling.target import Connection
+from exporter.scheduling.watch_status import Standing
+from exporter.web.content_negotiation import choose_format
 
 SUCCESS = Metric("probe_success", "1 if the node is up as far as was asked, and no collector failed; 0 if not.")
 SECONDS = Metric("probe_duration_seconds", "How long the probe took.")

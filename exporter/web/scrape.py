@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from exporter.exposition import Lines, Pages
-from exporter.fleet import Fleet
-from exporter.web.negotiation import choose_format, takes_gzip
+from exporter.exposition.text import Lines, Pages
+from exporter.scheduling.fleet import Fleet
+from exporter.web.content_negotiation import choose_format, takes_gzip
 
 
 class Selection(NamedTuple):

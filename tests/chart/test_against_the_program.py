@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from exporter.cli.commands import taken_labels
 from exporter.collectors import discover
-from exporter.commands import taken_labels
-from exporter.configuration import load
+from exporter.config.loader import load
 from exporter.errors import WrongConfiguration
 from tests.chart.engine import FULLNAME, Values, helm, render, the
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from exporter.collectors import discover
-from exporter.configuration import load
-from exporter.shards import shard_of
+from exporter.config.loader import load
+from exporter.scheduling.sharding import shard_of
 from tests.chart.engine import (
     CHART,
     FULLNAME,

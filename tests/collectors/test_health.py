@@ -12,9 +12,9 @@ import pytest
 import trustme
 from aiohttp import web
 
-from exporter.auth import Given
 from exporter.collectors.health import health
-from exporter.transport import Transport
+from exporter.node.auth import Given
+from exporter.node.transport import Transport
 from tests.conftest import NOW, FakeClock, Lines
 from tests.nodes import RawNode, TestNode
 
@@ -452,7 +452,7 @@ def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
     authority = trustme.CA()
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.connector.tls_context", lambda: trusting)
+    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
     return authority
 
 

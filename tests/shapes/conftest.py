@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from exporter.node.transport import Transport
 from exporter.simulator import Dialect
-from exporter.transport import Transport
 from tests.conftest import FakeClock
 from tests.shapes.recording import Recorder, Recording
 

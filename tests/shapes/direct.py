@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from exporter.question import Question, question
+from exporter.node.messages import Question, question
 from exporter.simulator.facts import brief_moment
 from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node

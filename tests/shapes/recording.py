@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from exporter.api import Node
-from exporter.budget import Share
 from exporter.collector import Collector
 from exporter.collectors import discover
-from exporter.question import Question
-from exporter.settings import Kind
+from exporter.config.models import Kind
+from exporter.node.client import Node
+from exporter.node.messages import Question
+from exporter.node.rate_limit import Share
+from exporter.node.transport import Reply, Transport
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
 from exporter.simulator.ledger import LedgerNode
-from exporter.transport import Reply, Transport
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
 from tests.shapes.direct import direct, operations

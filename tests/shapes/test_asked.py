@@ -10,9 +10,10 @@ from inspect import getsource
 import pytest
 
 from docs.coverage import DOCUMENT, NETWORK
-from exporter import ledger, rounds, scan
+from exporter.api import ledger, scan
+from exporter.api import mining_rounds as rounds
+from exporter.api.node_kind import MARKS
 from exporter.collectors import discover
-from exporter.identity import MARKS
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.recording import Asked

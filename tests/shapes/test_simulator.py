@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from docs.coverage import DOCUMENT, NETWORK
-from exporter.settings import Kind
+from exporter.config.models import Kind
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.recording import Exchange, Recording

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from docs.coverage import DOCUMENT, NETWORK
-from exporter.answers import Moment, Struct
+from exporter.node.decoding import Moment, Struct
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.reads import faults, reads

@@ -10,21 +10,21 @@ import pytest
 import yaml
 from aiohttp.test_utils import TestClient, TestServer
 
-from exporter import own
-from exporter.budget import Budgets
 from exporter.clock import Clock
 from exporter.collectors import discover
-from exporter.configuration import check
+from exporter.config.loader import check
 from exporter.errors import WrongConfiguration
-from exporter.exposition import Format, Lines, Pages
-from exporter.fleet import Fleet
-from exporter.shards import Shard
-from exporter.web.control import Control
-from exporter.web.landing import Landing
-from exporter.web.negotiation import choose_format, takes_gzip
+from exporter.exposition.text import Format, Lines, Pages
+from exporter.metrics import self_metrics
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.sharding import Shard
+from exporter.web.content_negotiation import choose_format, takes_gzip
+from exporter.web.lifecycle import Control
 from exporter.web.probe import Probe
+from exporter.web.routes import make_site
 from exporter.web.scrape import Scrape
-from exporter.web.site import make_site
+from exporter.web.status_page import Landing
 from tests.nodes import TestNode
 
 PROMETHEUS_2 = (
@@ -110,7 +110,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         assert settings is not None, faults
         fleet.start(settings)
         fleet.scheduler.pause()
-        own_lines = Lines([own.RELOAD_SUCCESSFUL.sample(1)])
+        own_lines = Lines([self_metrics.RELOAD_SUCCESSFUL.sample(1)])
         site = make_site(
             Scrape(fleet, pages, lambda: own_lines),
             Landing(fleet, Clock(), path, prefix),

@@ -1,0 +1,1 @@
+"""What several collectors ask a scan, a ledger or a validator."""

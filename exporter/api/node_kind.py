@@ -1,0 +1,78 @@
+"""Which kind of node answers: each kind has an operation that no other has, and that needs no token."""
+
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from exporter.api.scan import Name
+from exporter.config.models import Kind
+from exporter.errors import Failed, WrongKind
+from exporter.node.client import Node
+from exporter.node.decoding import Struct, looks_like_html
+from exporter.node.transport import Reply
+
+
+class Version(Struct):
+    version: Name
+
+
+class ValidatorUser(Struct):
+    party_id: Name
+
+
+MARKS: dict[Kind, tuple[str, Any]] = {
+    Kind.LEDGER: ("/v2/version", Version),
+    Kind.SCAN: ("/v0/feature-support", dict[str, msgspec.Raw]),
+    Kind.VALIDATOR: ("/v0/validator-user", ValidatorUser),
+}
+UNMISTAKABLE = (Kind.LEDGER, Kind.VALIDATOR)
+"""Whose operation answers what no other would; a scan's may be an empty object."""
+VERSION_ROUTES = {Kind.LEDGER: "/v2/version", Kind.SCAN: "/version", Kind.VALIDATOR: "/version"}
+
+
+async def check_kind(node: Node) -> bool:
+    """Return whether the node is known to be of its kind; False if nothing tells.
+
+    Raises WrongKind if it has another kind's own operation and not its own. What every proxy could answer, such as 401
+    or an empty object, is not a proof unless its own kind's operation is surely not there.
+    """
+    own = await mark(node, node.kind)
+    if own is True:
+        return True
+    others = [kind for kind in Kind if kind is not node.kind]
+    answers = await node.together(partial(mark, node, kind) for kind in others)
+    seen = [kind for kind, has in zip(others, answers, strict=True) if has and (own is False or kind in UNMISTAKABLE)]
+    if len(seen) == 1:
+        route, lacking = MARKS[seen[0]][0], MARKS[node.kind][0]
+        raise WrongKind(
+            f"the node answers like a {seen[0]}: it has GET {route} and not GET {lacking}; set kind: {seen[0]}, "
+            f"or the url of a {node.kind}"
+        )
+    return False
+
+
+async def mark(node: Node, kind: Kind) -> bool | None:
+    """Return whether the node has the operation of a kind; None if the answer does not tell."""
+    route, answer = MARKS[kind]
+    try:
+        reply = await node.knock(route)
+    except Failed:
+        return None
+    return False if reply.status in (404, 405) else read_json(reply, answer) is not None or None
+
+
+def version_of(reply: Reply) -> str | None:
+    version = read_json(reply, Version)
+    return version.version if isinstance(version, Version) else None
+
+
+def read_json(reply: Reply, answer: type[Any]) -> object | None:
+    """Return what a good answer holds; None if it is another one."""
+    if reply.status != 200 or looks_like_html(reply):
+        return None
+    try:
+        found: object = msgspec.json.decode(reply.body, type=answer)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+    return found

@@ -1,0 +1,1 @@
+"""The command: its subcommands, and what each prints."""

@@ -1,0 +1,176 @@
+"""What the command does once its flags are read: check the settings, ask one target, or serve."""
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+
+from exporter.app import App
+from exporter.cli.autoreload import ConfigFile, keep_looking
+from exporter.cli.demo import demo
+from exporter.cli.probe import probe
+from exporter.collectors import discover, metrics_of
+from exporter.config.flags import VARIABLES, Flags
+from exporter.config.loader import Settings, load
+from exporter.config.models import Target
+from exporter.errors import Unreachable, WrongConfiguration
+from exporter.log import set_up
+from exporter.metrics import self_metrics
+from exporter.metrics.metric import Metric
+from exporter.node.endpoint import Destination
+from exporter.node.secret_file import SecretFile, Unreadable
+from exporter.scheduling.sharding import Shard, choose
+from exporter.web.access import Access
+
+END_SECONDS = 4.5
+"""How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
+
+
+def run(flags: Flags) -> int:
+    """Do what the flags say and return the exit status: 0, or 1 with a sentence on standard error."""
+    raise_file_limit()
+    set_up(flags.log_level, flags.log_format)
+    try:
+        return obey(flags)
+    except WrongConfiguration as error:
+        print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # who reads what a probe prints has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def obey(flags: Flags) -> int:
+    """Do what the flags say. Raises WrongConfiguration."""
+    if flags.command == "demo":
+        shard = choose(flags.shard, flags.total_shards)
+        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags, shard))
+    file = ConfigFile(flags.config_file, lambda: read_settings(flags))
+    settings, access = read(flags, file)
+    if flags.target is not None and not flags.config_check:  # which a person asks, whoever watches it
+        return asyncio.run(probe(settings, flags.target, flags.collector))
+    shard = choose(flags.shard, flags.total_shards)
+    if flags.config_check:
+        for name, target in settings.targets.items():
+            warn(name, target)
+        print(f"{flags.config_file}: fine; {count(settings, shard)}")
+        return 0
+    watched = file if flags.config_enable_auto_reload else None
+    return asyncio.run(serve(settings, access, flags, shard, file.read, watched=watched))
+
+
+def count(settings: Settings, shard: Shard) -> str:
+    """Say how many targets and watches there are, and of more shards than one how many this one has."""
+    here = {name: target for name, target in settings.targets.items() if shard.has(name)}
+    parts = [("", settings.targets), *([(f"in {shard} ", here)] if shard.total > 1 else [])]
+    return "; ".join(
+        f"{where}targets: {len(targets)}, watches: {sum(len(target.schedules) for target in targets.values())}"
+        for where, targets in parts
+    )
+
+
+def warn(name: str, target: Target) -> None:
+    """Say what cannot be had now and may be there when the exporter runs."""
+    files = [SecretFile(path, what) for what, path in target.files().items()]
+    for look in (Destination(target).endpoint, *(file.read for file in files)):
+        try:
+            look()
+        except (Unreachable, Unreadable) as error:
+            print(f"canton-exporter: warning: target {name}: {error}", file=sys.stderr)
+
+
+def read(flags: Flags, file: ConfigFile) -> tuple[Settings, Access]:
+    """Return what both files say. Raises WrongConfiguration with the faults of both."""
+    faults: list[str] = []
+    settings = access = None
+    try:
+        access = Access.load(flags.web_config_file)
+    except WrongConfiguration as error:
+        faults += error.faults
+    try:
+        settings = file.read()
+    except WrongConfiguration as error:
+        faults += error.faults
+    if settings is None or access is None:
+        raise WrongConfiguration(faults)
+    return settings, access
+
+
+def read_settings(flags: Flags) -> Settings:
+    return load(flags.config_file, discover(), taken_labels(), VARIABLES)
+
+
+def taken_labels() -> set[str]:
+    """Return the label names that the exporter's own series have."""
+    metrics = [value for value in vars(self_metrics).values() if isinstance(value, Metric)]
+    for name in discover():
+        metrics += metrics_of(name)
+    return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
+
+
+async def serve(
+    settings: Settings,
+    access: Access,
+    flags: Flags,
+    shard: Shard,
+    read: Callable[[], Settings] | None = None,
+    *,
+    watched: ConfigFile | None = None,
+) -> int:
+    """Run the exporter until it is told to end; SIGHUP, or a change of what is `watched`, has it `read` again.
+
+    With nothing to read SIGHUP is what a terminal says that is closed, and ends it, but not behind `nohup`.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, end, stop)
+    app = App(settings, access, flags, shard, read or (lambda: settings))
+    tasks: set[asyncio.Task[None]] = set()
+
+    def start(work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        tasks.add(task)  # or it could be collected while it runs
+        task.add_done_callback(tasks.discard)
+
+    def reload() -> None:
+        start(reload_quietly(app))
+
+    if read:
+        loop.add_signal_handler(signal.SIGHUP, reload)
+    elif signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        loop.add_signal_handler(signal.SIGHUP, end, stop)
+    if watched:
+        start(keep_looking(watched, flags.config_auto_reload_interval, reload))
+    await app.run(stop)
+    return 0
+
+
+async def reload_quietly(app: App) -> None:
+    with suppress(WrongConfiguration):  # the app has logged it, and nobody waits for an answer
+        await app.reload()
+
+
+async def serve_demo(access: Access, flags: Flags, shard: Shard) -> int:
+    address = flags.web_listen_address[0]
+    async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
+        return await serve(settings, access, flags, shard)
+
+
+def raise_file_limit() -> None:
+    """Allow as many open files as the machine lets us have: with 1 024 a few hundred nodes would look dead."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):  # not every system lets us have what it calls the most
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def end(stop: asyncio.Event) -> None:
+    """End in good order; if that takes too long, end all the same."""
+    stop.set()
+    watchdog = threading.Timer(END_SECONDS, os._exit, [0])
+    watchdog.daemon = True
+    watchdog.start()

@@ -1,0 +1,1 @@
+"""What the operator writes, checked: file, environment and flags."""

@@ -1,0 +1,99 @@
+"""The models of a configuration, made from what each collector has to say: one schema, wherever it is read or shown."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import cache
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BeforeValidator, Field, ValidationInfo, create_model
+from pydantic_core import PydanticCustomError
+
+from exporter.config.models import Duration, Kind, Schedule, Strict, Target
+
+NO_SOURCE = {"use_attribute_docstrings": False}
+"""A model made here has no source to read descriptions from; looking for it takes a third of the time."""
+
+
+class Askable(Protocol):
+    """What the settings need to know of a collector."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kinds(self) -> frozenset[Kind]: ...
+    @property
+    def options(self) -> type[Strict]: ...
+    @property
+    def is_on(self) -> bool: ...
+    @property
+    def is_for_all(self) -> bool: ...
+    @property
+    def interval(self) -> timedelta: ...
+    @property
+    def timeout(self) -> timedelta: ...
+
+
+class Configured(Target):
+    """A target with its collectors' schedules, by collector name; None is a collector that is off until configured."""
+
+    collectors: Any
+
+    @property
+    def schedules(self) -> dict[str, Schedule]:
+        each = ((name, getattr(self.collectors, name)) for name in type(self.collectors).model_fields)
+        return {name: schedule for name, schedule in each if schedule is not None and schedule.enabled}
+
+    @property
+    def target(self) -> Target:
+        """The target alone: two that are equal here can share their connections, however their collectors differ."""
+        return Target.model_construct(**{name: getattr(self, name) for name in Target.model_fields})
+
+
+def schedule_model(question: Askable) -> tuple[Any, Any]:
+    """Return the type and default of one collector's settings."""
+    described = {name: field.description for name, field in Schedule.model_fields.items()}
+    needs_options = any(field.is_required() for field in question.options.model_fields.values())
+    options: Any = question.options
+    if needs_options:
+        options = Annotated[question.options | None, BeforeValidator(required_if_enabled)]
+    default = None if needs_options else question.options()
+    model = create_model(
+        f"{question.name}_schedule",
+        __base__=Schedule,
+        __cls_kwargs__=NO_SOURCE,
+        interval=(Duration, Field(question.interval, description=described["interval"])),
+        timeout=(Duration, Field(question.timeout, description=described["timeout"])),
+        options=(options, Field(default, validate_default=True, description=described["options"])),
+    )
+    return (model, model.model_validate({})) if question.is_on else (model | None, None)
+
+
+def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
+    """Ask for no options of a collector that is switched off."""
+    if options is None and info.data.get("enabled", True):
+        raise PydanticCustomError("missing", "is missing")
+    return options
+
+
+@cache  # settings of one reload can only be equal to those of another if their models are the same
+def target_models(questions: Iterable[Askable]) -> dict[Kind, type[Configured]]:
+    """Return the model of a target for each kind, with the collectors that can ask this kind."""
+    models = {}
+    for kind in Kind:
+        fields: dict[str, Any] = {
+            question.name: schedule_model(question) for question in questions if kind in question.kinds
+        }
+        collectors = create_model(f"{kind}_collectors", __base__=Strict, __cls_kwargs__=NO_SOURCE, **fields)
+        models[kind] = create_model(
+            f"{kind}_target",
+            __base__=Configured,
+            __cls_kwargs__=NO_SOURCE,
+            kind=(
+                Literal[kind],
+                Field(  # type: ignore[arg-type] # it is a type, only made here
+                    description=Target.model_fields["kind"].description
+                ),
+            ),
+            collectors=(collectors, Field(collectors(), description="Each collector's settings, by its name.")),
+        )
+    return models

@@ -1,0 +1,201 @@
+"""The command line: flags as operators of Prometheus exporters know them, each also an environment variable."""
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult
+
+from exporter import __version__
+from exporter.config.defaults import DEFAULT_FILE, PREFIX
+from exporter.config.flag_types import (
+    PORT,
+    Address,
+    read_address,
+    read_count,
+    read_interval,
+    read_offset,
+    read_path,
+    read_shard,
+    read_telemetry_path,
+    read_total,
+    read_url,
+)
+
+FLAGS: Mapping[str, dict[str, Any]] = {
+    "config.file": {"type": Path, "default": DEFAULT_FILE, "metavar": "FILE", "help": "the settings"},
+    "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
+    "config.enable-auto-reload": {
+        "action": "store_true",
+        "help": "read the settings again whenever their file holds something else, as SIGHUP does",
+    },
+    "config.auto-reload-interval": {
+        "type": read_interval,
+        "default": timedelta(seconds=30),
+        "metavar": "DURATION",
+        "help": "how often to look whether it does (default 30s)",
+    },
+    "shard": {
+        "type": read_shard,
+        "metavar": "NUMBER",
+        "help": "which shard to watch: a number from 0, or a name that ends in -NUMBER, as a StatefulSet's pods have",
+    },
+    "total-shards": {
+        "type": read_total,
+        "default": 1,
+        "metavar": "N",
+        "help": "how many exporters share the targets, each watching its own part",
+    },
+    "web.listen-address": {
+        "type": read_address,
+        "action": "append",
+        "metavar": "HOST:PORT",
+        "help": f"where to serve; may be given more than once (default :{PORT})",
+    },
+    "web.config.file": {"type": Path, "metavar": "FILE", "help": "TLS and users, as for every Prometheus exporter"},
+    "web.telemetry-path": {
+        "type": read_telemetry_path,
+        "default": "/metrics",
+        "metavar": "PATH",
+        "help": "where the metrics are",
+    },
+    "web.max-requests": {
+        "type": read_count,
+        "default": 40,
+        "metavar": "N",
+        "help": "how many scrapes may be under way, and how many probes; more are answered 503",
+    },
+    "web.external-url": {
+        "type": read_url,
+        "metavar": "URL",
+        "help": "the address under which others reach this exporter",
+    },
+    "web.route-prefix": {
+        "type": read_path,
+        "metavar": "PATH",
+        "help": "what all paths begin with (default: the path of the external url)",
+    },
+    "web.disable-exporter-metrics": {
+        "action": "store_true",
+        "help": "leave out the metrics of the exporter's own process",
+    },
+    "timeout-offset": {
+        "type": read_offset,
+        "default": timedelta(seconds=0.5),
+        "metavar": "DURATION",
+        "help": "how much sooner than the scraper gives up a probe ends (default 500ms)",
+    },
+    "log.level": {
+        "choices": ["debug", "info", "warning", "error"],
+        "default": "info",
+        "help": "the least that is told",
+    },
+    "log.format": {"choices": ["logfmt", "json"], "default": "logfmt", "help": "how it is told"},
+}
+
+
+def variable(flag: str) -> str:
+    """Return the environment variable of a flag."""
+    return PREFIX + flag.replace(".", "__").replace("-", "_").upper()
+
+
+VARIABLES = frozenset(variable(flag) for flag in FLAGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line and the environment say, in the order of the help."""
+
+    command: str | None
+    target: str | None
+    collector: str | None
+    config_file: Path
+    config_check: bool
+    config_enable_auto_reload: bool
+    config_auto_reload_interval: timedelta
+    shard: int | None
+    total_shards: int
+    web_listen_address: Sequence[Address]
+    web_config_file: Path | None
+    web_telemetry_path: str
+    web_max_requests: int
+    web_external_url: SplitResult | None
+    web_route_prefix: str | None
+    web_disable_exporter_metrics: bool
+    timeout_offset: timedelta
+    log_level: str
+    log_format: Any
+
+    @property
+    def prefix(self) -> str:
+        """What all paths begin with: empty, or a path without a slash at its end."""
+        path = self.web_route_prefix
+        if path is None:
+            path = self.web_external_url.path if self.web_external_url else "/"
+        return path.rstrip("/")
+
+    @property
+    def external_url(self) -> str:
+        """What links begin with: the path under which a browser reaches this exporter."""
+        return (self.web_external_url.path if self.web_external_url else self.prefix).rstrip("/")
+
+
+def read_flags(arguments: Sequence[str]) -> Flags:
+    """Return the flags; what the command line leaves open, the environment may say. Ends the process on a wrong one."""
+    parser = argparse.ArgumentParser(
+        prog="canton-exporter",
+        allow_abbrev=False,  # what is short for one flag today may be short for two tomorrow
+        description="A Prometheus exporter for the nodes of a Canton Network.",
+        epilog="Every flag is also an environment variable, such as CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
+    )
+    parser.add_argument("--version", action="version", version=f"canton-exporter {__version__}")
+    parser.add_argument(
+        "command",
+        nargs="?",
+        choices=["demo", "probe", "health"],
+        help="demo: run on a simulated network, without any settings; probe: ask one target now and print what it "
+        "said; health: ask the exporter that runs with the same flags whether it lives",
+    )
+    parser.add_argument("target", nargs="?", help="of probe: which of the configured targets")
+    parser.add_argument("--collector", metavar="NAME", help="of probe: only this question, however long it takes")
+    for flag, options in FLAGS.items():
+        parser.add_argument(f"--{flag}", dest=flag, **{**options, "default": argparse.SUPPRESS})
+    given = vars(parser.parse_intermixed_args(arguments))
+    is_probe = given["command"] == "probe"
+    if is_probe != bool(given["target"]) or (given["collector"] and not is_probe):
+        parser.error("a probe is asked for by: canton-exporter probe TARGET [--collector NAME]")
+    said = {**dict(defaults(parser)), **given}
+    said["web.listen-address"] = said["web.listen-address"] or [
+        Address("localhost" if said["command"] == "demo" else None, PORT)
+    ]
+    return Flags(**{flag.replace(".", "_").replace("-", "_"): value for flag, value in said.items()})
+
+
+def defaults(parser: argparse.ArgumentParser) -> Iterator[tuple[str, Any]]:
+    """Give each flag's value for where the command line does not say: the environment's, or else the default."""
+    environment = {name.upper(): text for name, text in os.environ.items()}
+    for flag, options in FLAGS.items():
+        text = environment.get(variable(flag))
+        try:
+            yield flag, default(options) if text is None else read(text, options)
+        except (argparse.ArgumentTypeError, ValueError) as error:
+            parser.error(f"environment variable {variable(flag)}: {error}")
+
+
+def default(options: Mapping[str, Any]) -> Any:
+    return False if options.get("action") == "store_true" else options.get("default")
+
+
+def read(text: str, options: Mapping[str, Any]) -> Any:
+    """Read a variable as its flag is read. Raises ArgumentTypeError or ValueError."""
+    if options.get("action") == "store_true":
+        if text.lower() not in ("true", "false", "1", "0"):
+            raise ValueError("write true or false")
+        return text.lower() in ("true", "1")
+    if text not in options.get("choices", [text]):
+        raise ValueError(f"choose from {', '.join(options['choices'])}")
+    convert = options.get("type", str)
+    return [convert(part) for part in text.split(",")] if options.get("action") == "append" else convert(text)

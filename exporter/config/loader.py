@@ -1,0 +1,227 @@
+"""What was written becomes settings, or a list of all that is wrong with it: where, what, and what would be right."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from exporter.config.collector_models import Askable, Configured, target_models
+from exporter.config.defaults import DEFAULT_FILE, PREFIX
+from exporter.config.models import KIND_ALIASES, Budget, Kind, TargetName, Text
+from exporter.config.sources import (
+    Tree,
+    at,
+    holds,
+    merge_documents,
+    merge_target,
+    nearest,
+    printable,
+    read_environment,
+    read_file,
+)
+from exporter.config.validation_errors import Fault, Place, validate
+from exporter.errors import WrongConfiguration
+
+EACH_TARGETS_OWN = ("kind", "url", "url_file")
+WHOSE = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
+
+
+class Document(BaseSettings):
+    """The top of the file. Targets and defaults are checked on their own, each target by the model of its kind."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        hide_input_in_errors=True,
+        coerce_numbers_to_str=True,
+        use_attribute_docstrings=True,
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+    )
+    defaults: dict[str, Any] = {}
+    """Any target setting but kind, url and url_file, for all targets; a target's own wins."""
+    party_labels: Literal["full", "short"] = "full"
+    """How parties are written in labels; `short` is the hint and 8 characters, the full one where two collide."""
+    aliases: dict[Text, Text] = {}
+    """What to write in labels instead of a party, by party."""
+    budget: Budget = Budget()
+    """How many requests one host may get."""
+    targets: dict[TargetName, Any] = {}
+    """The nodes to watch, by the name that becomes the label `target`."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)  # the environment is read apart, where names that nothing reads can be told
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that was said, checked."""
+
+    party_labels: Literal["full", "short"]
+    aliases: Mapping[str, str]
+    budget: Budget
+    targets: Mapping[str, Configured]
+
+
+def load(
+    path: Path, questions: Mapping[str, Askable], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
+) -> Settings:
+    """Return the settings of a file and the environment.
+
+    `taken_labels` are label names that no target may add, `flags` the variables that are command line flags.
+    Raises WrongConfiguration with one sentence for each fault.
+    """
+    in_environment = any(name.upper().startswith(f"{PREFIX}TARGETS") for name in os.environ)
+    file = {} if in_environment and path == DEFAULT_FILE and not path.exists() else read_file(path)
+    anchor(file, path.parent)
+    environment, faults = read_environment(Document, file, flags)
+    try:
+        settings, more = check(merge_documents(file, environment), questions, taken_labels)
+    except RecursionError as error:
+        raise WrongConfiguration([f"{path}: an alias holds itself, so there is no end to it"]) from error
+    faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
+    if faults or settings is None:
+        raise WrongConfiguration(faults)
+    return settings
+
+
+def anchor(file: Tree, folder: Path) -> None:
+    """Let the paths of a file's secret files begin at its folder, wherever the exporter is started."""
+    targets = file.get("targets")
+    for target in [file.get("defaults"), *(targets.values() if isinstance(targets, dict) else ())]:
+        for tree, key in files_of(target):
+            if isinstance(tree.get(key), str) and tree[key]:
+                tree[key] = str(folder.absolute() / tree[key])
+
+
+def files_of(target: object) -> Iterator[tuple[Tree, str]]:
+    """Give where in a target's tree a file may be named."""
+    if isinstance(target, dict):
+        yield target, "url_file"
+        yield from ((target["auth"], "token_file"),) if isinstance(target.get("auth"), dict) else ()
+        headers = target.get("header_files")
+        yield from ((headers, name) for name in headers) if isinstance(headers, dict) else ()
+
+
+def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
+    """Say where a fault was written: the file and the path in it, or the variable."""
+    if holds(environment, place) and (not holds(file, place) or not isinstance(at(environment, place), dict)):
+        return f"environment variable {PREFIX}{'__'.join(place).upper().replace('-', '_')}"
+    return f"{path}: {printable('.'.join(place))}"
+
+
+def check(
+    tree: Tree, questions: Mapping[str, Askable], taken_labels: Iterable[str] = ()
+) -> tuple[Settings | None, list[Fault]]:
+    """Check a whole tree; return settings if there is no fault, and every fault with its place."""
+    models = target_models(tuple(questions.values()))
+    document, faults = validate(Document, tree, ())
+    defaults = tree["defaults"] if isinstance(tree.get("defaults"), dict) else {}
+    faults += default_faults(defaults, questions, models)
+    written = tree.get("targets", {})
+    if not written:
+        faults.append((("targets",), "no node is configured; write its name, and below it kind and url"))
+    targets: dict[str, Configured] = {}
+    told_above: list[Fault] = []
+    for name, own in written.items() if isinstance(written, dict) else ():
+        target, more, inherited = check_target(("targets", str(name)), own, defaults, questions, models)
+        faults += more
+        told_above += inherited
+        if target is not None:
+            targets[str(name)] = target
+    faults += label_faults(targets, frozenset(taken_labels))
+    if faults or told_above or document is None:
+        return None, faults or told_above
+    return Settings(document.party_labels, document.aliases, document.budget, targets), []
+
+
+def check_target(
+    place: Place,
+    own: object,
+    defaults: Tree,
+    questions: Mapping[str, Askable],
+    models: Mapping[Kind, type[Configured]],
+) -> tuple[Configured | None, list[Fault], list[Fault]]:
+    """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
+    if not isinstance(own, dict):
+        return None, [(place, "is no mapping; write kind and url below it")], []
+    if isinstance(own.get("kind"), str):
+        own = {**own, "kind": KIND_ALIASES.get(own["kind"], own["kind"])}
+    if own.get("kind") not in [*Kind]:
+        # Without its kind only the settings that all kinds share can be checked; better some faults than one.
+        shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
+        _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
+        return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
+    kind = Kind(own["kind"])
+    tree = merge_target(applicable(defaults, kind, questions), own)
+    if tree.get("role") == "observed":
+        leave_to_others(tree, own, questions, kind)
+    target, faults = validate(models[kind], tree, place)
+    if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
+        faults.append(((*place, "role"), WHOSE))
+    inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
+    told = [fault for fault in faults if fault not in inherited]
+    return target, [*told, *collector_faults(own, place, questions, kind)], inherited
+
+
+def leave_to_others(tree: Tree, own: Tree, questions: Mapping[str, Askable], kind: Kind) -> None:
+    """Switch off what somebody else's node is not asked for unless its target says so, or the defaults enable it."""
+    collectors, written = tree.setdefault("collectors", {}), own.get("collectors") or {}
+    for name, each in questions.items():
+        if kind in each.kinds and not each.is_for_all and isinstance(collectors, dict) and name not in written:
+            given = collectors.get(name, {})
+            collectors[name] = {"enabled": False, **given} if isinstance(given, dict) else given
+
+
+def default_faults(
+    defaults: Tree, questions: Mapping[str, Askable], models: Mapping[Kind, type[Configured]]
+) -> Iterator[Fault]:
+    """Check the defaults as each kind of target would read them, whether a target of that kind is there or not."""
+    place = ("defaults",)
+    told = set()
+    for kind in Kind:
+        pretended = {**applicable(defaults, kind, questions), "kind": kind, "url": "http://node"}
+        for fault in validate(models[kind], pretended, place, partial=True)[1]:
+            if fault not in told:
+                told.add(fault)
+                yield fault
+    yield from collector_faults(defaults, place, questions)
+    yield from ((("defaults", key), "belongs to each target, not here") for key in EACH_TARGETS_OWN if key in defaults)
+
+
+def applicable(defaults: Tree, kind: Kind, questions: Mapping[str, Askable]) -> Tree:
+    """Return the defaults without what only a target can say, and collectors that do not ask this kind of target."""
+    shared = {name: value for name, value in defaults.items() if name not in EACH_TARGETS_OWN}
+    collectors = shared.get("collectors")
+    if not isinstance(collectors, dict):
+        return shared
+    kept = {name: value for name, value in collectors.items() if name in questions and kind in questions[name].kinds}
+    return {**shared, "collectors": kept}
+
+
+def collector_faults(
+    tree: Tree, place: Place, questions: Mapping[str, Askable], kind: Kind | None = None
+) -> Iterator[Fault]:
+    """Say which collectors' names are wrong: one that is right for another kind of target deserves its own word."""
+    collectors = tree.get("collectors")
+    for name in collectors if isinstance(collectors, dict) else ():
+        if name not in questions:
+            yield (*place, "collectors", str(name)), f"no such collector{nearest(str(name), questions)}"
+        elif kind and kind not in questions[name].kinds:
+            asked = ", ".join(sorted(questions[name].kinds))
+            yield (*place, "collectors", name), f"asks targets of kind {asked}, and this one's kind is {kind}"
+
+
+def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> Iterator[Fault]:
+    everywhere = {label for target in targets.values() for label in target.labels}
+    for name, target in targets.items():
+        place = ("targets", name, "labels")
+        for label in sorted(everywhere - target.labels.keys()):
+            yield place, f"the label {label} is missing; other targets have it, and all need the same names"
+        for label in sorted(taken & target.labels.keys()):
+            yield (*place, label), "the exporter's own metrics have a label of this name; choose another"

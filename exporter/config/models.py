@@ -1,0 +1,236 @@
+"""What an operator may say. Every model is strict: a key nobody reads is a fault, not a comment."""
+
+import re
+from collections import Counter
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    SecretStr,
+    WithJsonSchema,
+    model_validator,
+)
+from yarl import URL
+
+from exporter.config.durations import UNITS, read_duration, write_duration
+
+
+class Strict(BaseModel):
+    """What the operator says: nothing unknown, nothing changed later, and no value repeated in an error."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        hide_input_in_errors=True,
+        coerce_numbers_to_str=True,
+        use_attribute_docstrings=True,
+    )
+
+
+# As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
+DURATION_PATTERN = f"^{''.join(f'([1-9][0-9]*{unit})?' for unit in UNITS)}$"
+DURATION_SCHEMA = {"type": "string", "minLength": 1, "pattern": DURATION_PATTERN}
+Duration = Annotated[
+    timedelta, BeforeValidator(read_duration), PlainSerializer(write_duration), WithJsonSchema(DURATION_SCHEMA)
+]
+
+
+class Kind(StrEnum):
+    """What a target is."""
+
+    SCAN = "scan"
+    LEDGER = "ledger"
+    VALIDATOR = "validator"
+
+
+KIND_ALIASES = {"participant": Kind.LEDGER}
+"""What operators call a kind, and we take too."""
+
+
+HOST_NAME = r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\.?"
+IPV6 = r"[0-9A-Fa-f.]*:[0-9A-Fa-f:.]+(%[A-Za-z0-9]+)?"
+
+
+def check_url(text: str) -> str:
+    try:
+        url = URL(text)
+        is_host = re.fullmatch(f"{HOST_NAME}|{IPV6}", url.raw_host or "")
+        good = url.scheme in ("http", "https") and is_host and not url.fragment
+    except ValueError:
+        good = None
+    if not good or not re.fullmatch(r"[\x21-\x7e]+", text):
+        raise ValueError("is no address of a node; write one as https://host[:port][/path]")
+    base, mark, query = text.partition("?")
+    return f"{base.rstrip('/')}{mark}{query}"
+
+
+def public(url: str) -> str:
+    """Return a url as it may be shown: without user, password and query."""
+    return str(URL(url).with_user(None).with_query(None))
+
+
+def check_text(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("holds a character that cannot be shown")
+    return text
+
+
+Text = Annotated[str, AfterValidator(check_text)]
+
+
+def check_line(text: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[\x20-\x7e]*", text.get_secret_value()):
+        raise ValueError("holds a line break or a character that HTTP does not carry")
+    return text
+
+
+def check_file(path: Path) -> Path:
+    if path == Path() or not str(path).isprintable():
+        raise ValueError("names no file; write its path")
+    return path
+
+
+File = Annotated[Path, AfterValidator(check_file)]
+
+
+def named(pattern: str, words: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"is no such name; write {words}")
+        return text
+
+    return AfterValidator(check)
+
+
+TARGET_NAME = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
+TargetName = Annotated[str, named(TARGET_NAME, "letters, digits and -_.: only")]
+HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+HeaderName = Annotated[str, named(HEADER_NAME, "a header's name, without spaces and colons")]
+LABEL_NAME = r"_?[a-zA-Z][a-zA-Z0-9_]*"
+LabelName = Annotated[str, named(LABEL_NAME, "letters, digits and underscores, no two to begin with")]
+TEMPLATE = r"[^:#\s]{1,1000}(:[^:\s]{1,1000}){2}"
+TemplateName = Annotated[str, named(TEMPLATE, "PACKAGE:MODULE:ENTITY, such as splice-amulet:Splice.Amulet:Amulet")]
+Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "a hash in hex digits")]
+Line = Annotated[SecretStr, AfterValidator(check_line)]
+
+
+PartyId = Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class NoAuth(Strict):
+    type: Literal["none"] = "none"
+    """Requests carry no token."""
+
+
+class BearerAuth(Strict):
+    type: Literal["bearer"]
+    """Requests carry `Authorization: Bearer` and a token, given by exactly one of the two keys below."""
+    token: Line | None = None
+    """The token itself; better kept in a file or set by the environment."""
+    token_file: File | None = None
+    """A file that holds the token, its path from this file's folder on; read again when it changes."""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.token is None) == (self.token_file is None):
+            raise ValueError("needs exactly one of token and token_file")
+        if self.token is not None and not self.token.get_secret_value():
+            raise ValueError("holds nothing where a token should be; write it, or token_file")
+        return self
+
+
+class Budget(Strict):
+    """How many requests one host may get from us, all its targets and collectors together; probes of health aside."""
+
+    rate: float = Field(default=5, gt=0)
+    """Requests a second, in the long run."""
+    burst: int = Field(default=10, ge=1)
+    """Requests that may come at once."""
+
+
+class Target(Strict):
+    """A node, and how it is reached."""
+
+    kind: Kind
+    """What the node is: `scan`, `ledger` (a participant's JSON Ledger API; `participant` too) or `validator`."""
+    url: Annotated[str, AfterValidator(check_url)] | None = Field(repr=False)
+    """Where its API begins, such as `https://host/api/json-api`; a query is sent along. Or give `url_file`."""
+    url_file: File | None = None
+    """A file that holds the url instead, where that has a secret in it; read again when it changes."""
+    network: Text = "default"
+    """The network it belongs to, such as `mainnet`; a label on all its series."""
+    role: Literal["own", "observed"] = "own"
+    """`own`: yours to keep running; `observed`: somebody else's, never a reason to wake anybody. A scan needs it."""
+    labels: dict[LabelName, Text] = {}
+    """More labels for all its series; every target needs the same names."""
+    auth: Annotated[NoAuth | BearerAuth, Field(discriminator="type")] = NoAuth()
+    """How requests are authorized."""
+    headers: dict[HeaderName, Line] = {}
+    """Headers sent with every request; values are secrets."""
+    header_files: dict[HeaderName, File] = {}
+    """Files that hold the values of more headers, by header; read again when they change."""
+    timeout: Duration = timedelta(seconds=9)
+    """How long one request may take."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_url_beside_its_file(cls, said: Any) -> Any:
+        return {"url": None, **said} if isinstance(said, dict) and said.get("url_file") is not None else said
+
+    @model_validator(mode="after")
+    def _each_thing_once(self) -> Self:
+        faults = []
+        if (self.url is None) == (self.url_file is None):
+            faults.append("needs exactly one of url and url_file")
+        if self.ways_besides_url + (URL(self.url or "").user is not None) > 1:
+            faults.append("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
+        counted = Counter(map(str.lower, (*self.headers, *self.header_files)))
+        faults += [f"has the header {name} {times} times; keep one" for name, times in counted.items() if times > 1]
+        if faults:
+            raise ValueError("; ".join(faults))
+        return self
+
+    @property
+    def ways_besides_url(self) -> int:
+        """In how many ways its requests are authorized, a user in the url aside."""
+        return (self.auth.type != "none") + ("authorization" in map(str.lower, (*self.headers, *self.header_files)))
+
+    def files(self) -> dict[str, Path]:
+        """Return the files of what its requests carry, by what they hold."""
+        token = self.auth.token_file if isinstance(self.auth, BearerAuth) else None
+        headers = {f"header {name}": path for name, path in self.header_files.items()}
+        return {"token": token, **headers} if token else headers
+
+    def series_labels(self, name: str) -> dict[str, str]:
+        """Return the labels that all series of the target called `name` carry."""
+        return {"target": name, "network": self.network, "role": self.role, **self.labels}
+
+
+class Schedule(Strict):
+    """How one collector runs on one target; a collector's own defaults stand in the reference."""
+
+    enabled: bool = True
+    """Whether it runs at all."""
+    interval: Duration
+    """How often it runs."""
+    timeout: Duration
+    """How long one run may take; a run may outlast its interval, two never overlap."""
+    stale_after: Duration | None = None
+    """How long values are shown after their run; by default 3 intervals, or an interval and a timeout if longer."""
+    max_series: int = Field(default=500, ge=1)
+    """How many series it may have; the known ones stay, new ones past this are dropped and counted."""
+    options: Strict = Strict()
+    """What only this collector has."""
+
+    @property
+    def grace(self) -> timedelta:
+        # A count that may take longer than three intervals must not lose its last values while it is under way.
+        return self.stale_after or max(3 * self.interval, self.interval + self.timeout)

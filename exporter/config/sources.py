@@ -1,0 +1,207 @@
+"""Where settings are written: a YAML file, and `CANTON_EXPORTER_*` variables laid over it."""
+
+import difflib
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
+
+from exporter.config.defaults import PREFIX
+from exporter.errors import WrongConfiguration
+
+# What Kubernetes sets in every pod beside a Service called canton-exporter, or canton-exporter-something.
+INJECTED = re.compile(
+    r"(PORT|SERVICE_).*|([A-Z0-9]+_)+(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)"
+)
+Tree = dict[str, Any]
+HEADERS = ("headers", "header_files")
+
+
+class UniqueKeyLoader(yaml.SafeLoader):
+    """YAML lets the last of two equal keys win in silence, and keys be anything: here both are faults."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                raise yaml.MarkedYAMLError(problem="a key is a list or a mapping", problem_mark=key.start_mark)
+            if key.value in seen:
+                problem = f"the key {printable(key.value)} stands twice"
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
+
+
+def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -> Tree:
+    """Return the tree of the file that `flag` names. Raises WrongConfiguration with one sentence if there is none."""
+    try:
+        tree = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)  # noqa: S506 - a SafeLoader, only stricter
+    except OSError as error:
+        raise WrongConfiguration([f"{path}: cannot be read ({error.strerror}); name the file with {flag}"]) from error
+    except UnicodeDecodeError as error:
+        raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        # Its own words would repeat the value, and an unquoted secret may well look like a tag or an alias.
+        unknown = re.search("tag|alias", error.problem or "")
+        problem = "a tag or alias that is not known; quote the value" if unknown else error.problem
+        raise WrongConfiguration([f"{path}{line}: is not YAML: {problem}"]) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
+    except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
+        raise WrongConfiguration([f"{path}: a value is not what its form or tag says; quote it"]) from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
+        raise WrongConfiguration([f"{path}: holds no settings; begin with {first}:"])
+    return tree
+
+
+class Environment(EnvSettingsSource):
+    """Reads JSON only where it is a list or a mapping: a token or a name that looks like a number is text."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        decoded = super().decode_complex_value(field_name, field, value)
+        return decoded if isinstance(decoded, dict | list) else value
+
+
+def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] = ()) -> tuple[Tree, list[str]]:
+    """Return the tree that the environment spells, and the faults of variables that nothing reads.
+
+    `flags` are the variables that are command line flags. A target's name is matched to the file's with upper and
+    lower case, `-` and `_` taken as equal, since not every shell can write every name.
+    """
+    try:
+        tree: Tree = trimmed(Environment(top)())
+    except (SettingsError, RecursionError) as error:
+        field = re.search(r'field "(\w+)"', str(error))
+        variable = PREFIX + (field[1].upper() if field else "*")
+        return {}, [f"environment variable {variable}: is no JSON; write a mapping as JSON, or its keys apart with __"]
+    if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
+        tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
+    faults = []
+    targets = file.get("targets")
+    written: dict[str, list[str]] = {}
+    for name in targets if isinstance(targets, dict) else ():
+        written.setdefault(fold(name), []).append(str(name))
+    if isinstance(tree.get("targets"), dict):
+        for name in tree["targets"]:
+            if len(fits := written.get(fold(name), [])) > 1:
+                variable = f"{PREFIX}TARGETS__{fold(name).upper()}"
+                faults.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
+        tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
+    for target in [tree.get("defaults"), *(tree["targets"].values() if isinstance(tree.get("targets"), dict) else ())]:
+        for key in HEADERS:
+            if isinstance(target, dict) and isinstance(target.get(key), dict):
+                target[key] = {header_name(name): value for name, value in target[key].items()}
+    return tree, [*faults, *unknown_variables(top, {*flags})]
+
+
+def unknown_variables(top: type[BaseSettings], flags: set[str]) -> Iterator[str]:
+    known = {field.upper() for field in top.model_fields} | {flag.removeprefix(PREFIX) for flag in flags}
+    for variable in sorted(os.environ):
+        name = variable.upper().removeprefix(PREFIX)
+        if not variable.upper().startswith(PREFIX) or INJECTED.fullmatch(name) or name in known:
+            continue
+        if name.partition("__")[0] not in known:
+            close = nearest(name, known).replace("mean ", f"mean {PREFIX}")
+            yield f"environment variable {printable(variable)}: no such setting{close}"
+
+
+def trimmed(part: Any) -> Any:
+    """Return what the environment holds without line breaks at the end: secrets that come from files have one."""
+    if isinstance(part, dict):
+        return {key: trimmed(value) for key, value in part.items()}
+    return part.rstrip("\r\n") if isinstance(part, str) else part
+
+
+def from_json(text: Any) -> Any:
+    """Return the list or mapping that a text holds as JSON, else what was given."""
+    try:
+        return json.loads(text) if isinstance(text, str) and text.startswith(("{", "[")) else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def header_name(name: str) -> str:
+    """Return a header's name from a variable's, which can hold no hyphen; one given as JSON has capitals or hyphens."""
+    return name.replace("_", "-") if name.islower() else name
+
+
+def fold(name: object) -> str:
+    return str(name).casefold().replace("-", "_")
+
+
+def printable(text: str) -> str:
+    """Return text that can forge no line of its own."""
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def nearest(key: str, names: Iterable[str]) -> str:
+    """Return what to say of the name that was probably meant, or nothing."""
+    close = difflib.get_close_matches(key, [name for name in names if name != key], n=1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def merge(below: Tree, above: Tree, within: Callable[[Tree, Tree], Tree] | None = None) -> Tree:
+    """Return `above` laid over `below`: mappings key by key, each as `within` does it, anything else whole."""
+    merged = {**below, **above}
+    for key in below.keys() & above.keys():
+        if isinstance(below[key], dict) and isinstance(above[key], dict):
+            merged[key] = (within or merge)(below[key], above[key])
+    return merged
+
+
+def merge_documents(below: Tree, above: Tree) -> Tree:
+    """Return one whole configuration laid over another."""
+    merged = merge(below, above)
+    for part, within in (("defaults", merge_target), ("targets", partial(merge, within=merge_target))):
+        if isinstance(lower := below.get(part), dict) and isinstance(upper := above.get(part), dict):
+            merged[part] = within(lower, upper)
+    return merged
+
+
+def merge_target(below: Tree, above: Tree) -> Tree:
+    """Return what a target or the defaults say laid over what is below.
+
+    What gives the same thing in another way takes its place: a token or url in a file and a written one, a header
+    however it is spelled, another type of auth.
+    """
+    below = displaced(below, above, "url", "url_file")
+    if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
+        is_other = "type" in old and new.get("type", old["type"]) != old["type"]
+        below["auth"] = {} if is_other else displaced(old, new, "token", "token_file")
+    said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
+    for key in HEADERS:
+        if isinstance(headers := below.get(key), dict):
+            below[key] = {name: value for name, value in headers.items() if str(name).lower() not in said}
+    return merge(below, above)
+
+
+def displaced(below: Tree, above: Tree, *ways: str) -> Tree:
+    """Return a copy of `below` in which a thing is said in none of its ways if `above` says it in any."""
+    is_said = not above.keys().isdisjoint(ways)
+    return {key: value for key, value in below.items() if not (is_said and key in ways)}
+
+
+def holds(tree: object, place: Iterable[str]) -> bool:
+    """Tell whether a tree has something written at a place."""
+    for step in place:
+        if not isinstance(tree, dict) or step not in tree:
+            return False
+        tree = tree[step]
+    return True
+
+
+def at(tree: object, place: Iterable[str]) -> object:
+    """Return what is written at a place that a tree holds."""
+    for step in place:
+        tree = tree[step] if isinstance(tree, dict) else None
+    return tree

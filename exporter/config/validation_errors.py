@@ -1,0 +1,85 @@
+"""What a model finds wrong with a tree, in words: where it was written, what is wrong, what would be right."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from exporter.config.sources import Tree, nearest
+
+Place = tuple[str, ...]
+Fault = tuple[Place, str]
+M = TypeVar("M", bound=BaseModel)
+
+
+def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) -> tuple[M | None, list[Fault]]:
+    """Validate a tree that stands at `place`; `partial` lets what is required be missing."""
+    try:
+        return model.model_validate(tree), []
+    except ValidationError as error:
+        schema = model.model_json_schema()
+        faults = []
+        for detail in error.errors(include_input=False, include_url=False):
+            inside = written_place(detail["loc"], tree)
+            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults says it better
+            if (detail["type"] == "missing" and partial) or (detail["type"] == "extra_forbidden" and name_of_collector):
+                continue
+            faults.append(((*place, *inside), sentence(detail["type"], detail["msg"], inside, schema)))
+        return None, faults
+
+
+def written_place(steps: Iterable[str | int], tree: object) -> Place:
+    """Return a fault's place as the operator wrote it: without the names pydantic gives to the branches of a choice."""
+    place: list[str] = []
+    chosen: object = None
+    for step in steps:
+        if isinstance(tree, dict) and tree is not chosen and step == tree.get("type"):
+            chosen = tree  # the name of the branch that its type chose
+        elif step != "[key]":
+            place.append(str(step))
+            tree = tree.get(step) if isinstance(tree, dict) else None
+    return tuple(place)
+
+
+def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> str:
+    """Say what is wrong and what would be right."""
+    if type_ == "extra_forbidden":
+        return f"no such setting{nearest(place[-1], names_at(schema, place[:-1]))}"
+    if type_ == "missing":
+        return "is missing"
+    if type_.startswith("union_tag"):
+        return "needs a type: " + " or ".join(names_at(schema, place, "const"))
+    if type_ == "path_type":
+        return "is no path of a file; write it as text"
+    if type_ in ("dict_type", "model_type", "model_attributes_type"):
+        return "is no mapping; write its settings below it"
+    text = message.removeprefix("Value error, ")
+    return text[0].lower() + text[1:]
+
+
+def names_at(schema: dict[str, Any], place: Place, what: str = "properties") -> list[str]:
+    """Return the names of the settings that a model's JSON schema has at a place, or the types of a choice there."""
+    definitions = schema.get("$defs", {})
+
+    def branches(node: object) -> Iterator[dict[str, Any]]:
+        if not isinstance(node, dict):
+            return
+        yield from branches(definitions.get(node["$ref"].rpartition("/")[2])) if "$ref" in node else ()
+        for choice in (*node.get("anyOf", ()), *node.get("oneOf", ())):
+            yield from branches(choice)
+        yield node
+
+    nodes = list(branches(schema))
+    for step in place:
+        nodes = [
+            inner
+            for node in nodes
+            for inner in branches(node.get("properties", {}).get(step) or node.get("additionalProperties"))
+        ]
+    if what == "const":
+        return [
+            node["properties"]["type"]["const"]
+            for node in nodes
+            if "const" in node.get("properties", {}).get("type", {})
+        ]
+    return [name for node in nodes for name in node.get("properties", {})]

@@ -1,0 +1,1 @@
+"""Samples become lines, and lines a page."""

@@ -1,0 +1,1 @@
+"""What a metric is, the counters, and what the exporter says of itself."""

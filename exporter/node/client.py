@@ -1,0 +1,251 @@
+"""One node for one run: a question goes in, a typed answer comes out, or one of our errors."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import replace
+from typing import TypeVar
+
+from exporter.clock import Clock
+from exporter.config.models import Kind
+from exporter.errors import Failed, Malformed, NoEntry, OutOfTime, Refused, Unsupported
+from exporter.node.auth import Auth, Token
+from exporter.node.combining import Ways
+from exporter.node.decoding import check, decode, read_retry_after
+from exporter.node.messages import ANYTHING, NOTHING, Question, Request, question
+from exporter.node.pagination import Circle, Mark, Paged
+from exporter.node.rate_limit import Share
+from exporter.node.remark import Remark
+from exporter.node.stream import elements
+from exporter.node.transport import Reply, Transport
+
+T = TypeVar("T")
+P = TypeVar("P", bound=Paged)
+
+
+SHOWN_REQUESTS = 50
+KNOCK_BYTES = 2**16
+"""How much is read of an answer to a probe of health: what it says stands at its beginning."""
+PATIENCE = (1, 4, 16)
+"""How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
+
+
+class Node(Ways):
+    """One node for one run, which ends at `deadline` (monotonic seconds)."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        transport: Transport,
+        auth: Auth,
+        clock: Clock,
+        deadline: float,
+        *,
+        share: Share = Share.WHOLE,
+        progress: Callable[[str], None] = lambda words: None,
+    ) -> None:
+        self.kind = kind
+        self.progress = progress
+        """Tell in words how far a long run has come, as often as you like."""
+        self._share = share
+        self._transport = transport
+        self._auth = auth
+        self._clock = clock
+        self._deadline = deadline
+        # An answer must have time left to be read, so requests end before the run does, by a tenth and at most 0.5 s.
+        self._reserve = min(0.5, self.time_left() / 10)
+        self.remarks: list[Remark] = []
+        """What `remark` was called with."""
+        self.news: list[str] = []
+        """What happened since the last run: logged each time, if this run ends well."""
+        self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
+        """The last requests, oldest first."""
+
+    def now(self) -> float:
+        """Return the wall clock's Unix seconds."""
+        return self._clock.now()
+
+    def time_left(self) -> float:
+        """Return how many seconds this run still has."""
+        return self._deadline - self._clock.monotonic()
+
+    def remark(self, summary: str, detail: str = "") -> None:
+        """Let people know of something although the run is ok: logged when it begins, and shown with the watch."""
+        self.remarks.append(Remark(summary, detail))
+
+    async def get(
+        self,
+        route: str,
+        answer: type[T],
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
+    ) -> T:
+        """GET a route, its `{names}` filled in, and return the answer, of at most `most_bytes`.
+
+        Raises Unsupported if the node does not have the operation, and every kind of Failed.
+        """
+        return decode(await self._answer(question("GET", route, fill, query, most_bytes=most_bytes)), answer)
+
+    async def post(
+        self,
+        route: str,
+        answer: type[T],
+        body: object,
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
+    ) -> T:
+        """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
+        return decode(await self._answer(question("POST", route, fill, query, body, most_bytes=most_bytes)), answer)
+
+    async def find(
+        self,
+        route: str,
+        answer: type[T],
+        body: object = None,
+        *,
+        query: Mapping[str, str] = NOTHING,
+        most_bytes: int | None = None,
+        **fill: str,
+    ) -> T | None:
+        """Ask for an entry that need not be there: a 404 in the API's own error form is None, and that is an answer.
+
+        A GET, or with a body a POST.
+        """
+        asked = question("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
+        try:
+            return decode(await self._answer(asked), answer)
+        except NoEntry:
+            return None
+
+    def pages(
+        self, route: str, answer: type[P], body: Callable[[Mark], object], *, method: str = "POST", **fill: str
+    ) -> AsyncGenerator[P, None]:
+        """POST for page after page; `body` makes the body from the last page's token, None at first.
+
+        With `method` GET the body travels on a GET, as older ledgers want some.
+        Pages take at most half of the host's budget. One that fails for a moment is asked for again: a count of an hour
+        must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
+        only: what answered one page has the operation.
+        """
+        return self._pages(lambda mark: question(method, route, fill, body=body(mark)), answer)
+
+    def listed(
+        self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str
+    ) -> AsyncGenerator[P, None]:
+        """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
+        return self._pages(lambda mark: question("GET", route, fill, query(mark)), answer)
+
+    async def _pages(self, ask: Callable[[Mark], Question], answer: type[P]) -> AsyncGenerator[P, None]:
+        asked, circle = ask(None), Circle()
+        reply = await self._persist(asked)
+        while True:
+            page = decode(reply, answer)
+            yield page
+            token = page.next_page_token
+            if token is None or token == "":
+                return
+            if circle.is_closed_by(token):
+                raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
+            try:
+                reply = await self._persist(ask(token))
+            except Unsupported as lack:
+                raise Refused(f"{lack}, in the middle of the pages") from lack
+
+    def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
+        """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.
+
+        `answer` needs something that no error has. It is not asked again if it breaks off: what was given was given.
+        Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
+        """
+        return elements(question("GET", route, body=body), answer, self._auth, self._hear)
+
+    async def knock(self, route: str, **fill: str) -> Reply:
+        """GET a route and return the answer whatever its status, as a probe of health does.
+
+        It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
+        """
+        asked = replace(question("GET", route, fill, most_bytes=KNOCK_BYTES, accept=ANYTHING), is_cut=True)
+        token = self._auth.at_hand()
+        reply = await self._exchange(asked, token, Share.NONE)
+        if token and reply.status in (401, 403):
+            reply = await self._exchange(asked, None, Share.NONE)
+        return reply
+
+    async def _answer(self, asked: Question) -> Reply:
+        """Ask once; in a run of many questions, which may be an hour's work, as for a page."""
+        return await self._persist(asked) if self._share is Share.HALF else check(await self._ask(asked))
+
+    async def _persist(self, asked: Question) -> Reply:
+        """Ask for a page, and again after a pause if that may help, as long as there is time."""
+        for longer in PATIENCE:
+            try:
+                return check(await self._ask(asked, Share.HALF))
+            except Failed as failure:
+                if failure.pause is None or max(failure.pause, longer) > self.time_left() - self._reserve:
+                    raise
+                await asyncio.sleep(max(failure.pause, longer))
+        return check(await self._ask(asked, Share.HALF))
+
+    async def _ask(self, asked: Question, share: Share | None = None) -> Reply:
+        """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
+        share = share or self._share
+        token = await self._auth.token()
+        reply = await self._exchange(asked, token, share)
+        if reply.status == 401 and token is not None:
+            self._auth.reject(token)
+            another = await self._auth.token()
+            if another != token:
+                reply = await self._exchange(asked, another, share)
+        return reply
+
+    async def _hear(self, asked: Question, token: Token | None) -> AsyncGenerator[Reply, None]:
+        """Ask once by a websocket within the time this run has, and write it into the request log."""
+        started, outcome = self._clock.monotonic(), "cancelled"
+        try:
+            seconds = self._seconds_for(asked)
+            stream = self._transport.stream(asked, token.text if token else None, Share.HALF, seconds)
+            async with aclosing(stream) as replies:
+                async for reply in replies:
+                    outcome = str(reply.status)
+                    yield self._noted(reply)
+        except Failed as failure:
+            outcome = failure.reason
+            raise
+        finally:
+            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+
+    def _seconds_for(self, asked: Question) -> float:
+        seconds = self.time_left() - self._reserve
+        if seconds <= 0:
+            raise OutOfTime(f"{asked}: the run had no time left for it")
+        return seconds
+
+    def _noted(self, reply: Reply) -> Reply:
+        """Leave the node alone if it asks for that, and take secrets out of what it says."""
+        if reply.status == 429:
+            self._transport.rest(reply.endpoint, read_retry_after(reply))
+        # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
+        return replace(
+            reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success or reply.status == 101)
+        )
+
+    async def _exchange(self, asked: Question, token: Token | None, share: Share) -> Reply:
+        """Ask once within the time this run has, and write it into the request log."""
+        started = self._clock.monotonic()
+        outcome = "cancelled"
+        try:
+            seconds = self._seconds_for(asked)
+            reply = await self._transport.request(asked, token.text if token else None, share, seconds)
+        except Failed as failure:
+            outcome = failure.reason
+            raise
+        else:
+            outcome = str(reply.status)
+            return self._noted(reply)
+        finally:
+            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))

@@ -1,0 +1,187 @@
+"""What a node's bytes mean: a typed answer, "there is none", or one of our errors."""
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
+from exporter.node.transport import Reply
+
+T = TypeVar("T")
+Moment = Annotated[datetime, msgspec.Meta(tz=True)]
+"""A point in time, always with its zone."""
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+NotNegative = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Whole = NotNegative | Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
+"""A number that counts. The contract language writes numbers as text, the APIs write their own as numbers."""
+Amount = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,40}(\.[0-9]{1,40})?$")]
+"""A decimal that is not negative, which is text everywhere. Read as a Decimal it would also be allowed to be NaN."""
+
+
+class Struct(msgspec.Struct, gc=False):
+    """What a node says; fields nobody reads are passed over. Absent, null and default are one: `X | None = None`."""
+
+
+class ErrorBody(Struct):
+    """The two error forms: a ledger's `code` and `cause`, the others' `error`."""
+
+    code: str | None = None
+    cause: str | None = None
+    error: str | None = None
+
+
+class StreamError(ErrorBody):
+    """The error with which a ledger ends a stream, where no HTTP status can tell of what kind it is."""
+
+    grpc: int | None = msgspec.field(name="grpcCodeValue", default=None)
+
+
+STATUS_OF_GRPC = {
+    1: 499,
+    3: 400,
+    4: 504,
+    5: 404,
+    6: 409,
+    7: 403,
+    8: 429,
+    9: 400,
+    10: 409,
+    11: 400,
+    12: 501,
+    14: 503,
+    16: 401,
+}
+"""With which HTTP status a ledger answers elsewhere what it says by a gRPC code; everything else is a 500."""
+
+
+HTML = re.compile(rb"<(!|html|head|body|title|script|meta|\?xml)", re.IGNORECASE)
+HTML_BYTES = 1024
+"""How far to look for the beginning of a page, behind white space."""
+NO_SUCH_ROUTE = "The requested resource could not be found"
+"""What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
+LONGEST_REST = 600.0
+"""How long a node can have us leave it alone: one that asks for a year would otherwise not be watched for a year."""
+EXCERPT = 200
+"""How many characters of a node's error text are passed on."""
+
+
+def check(reply: Reply) -> Reply:
+    """Return a reply that is an answer; raise what any other says."""
+    if reply.is_success and not looks_like_html(reply):
+        return reply
+    code, text = error_text(reply)
+    said = f"{reply.asked}: {reply.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
+    raise failure_of(reply, said, code)
+
+
+def failure_of(reply: Reply, said: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
+    """Return what an answer means that is none: first by its status, then by what is in it."""
+    status = reply.status
+    if status in (401, 403):
+        return Unauthorized(said, status, code)
+    if status == 406:
+        wanted = f"it has no answer of the type that the request's header Accept asked for, {reply.accept}"
+        return Refused(f"{said}: {wanted}", status, code)
+    if status == 413:
+        return TooLarge(said, status, code)
+    if status == 429:
+        limited = Limited(said, status, code)
+        limited.pause = read_retry_after(reply)
+        return limited
+    if looks_like_html(reply):
+        return Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
+    if 300 <= status < 400:
+        where = "redirects are not followed; configure the address it leads to"
+        return Refused(f"{reply.asked}: {status}: {where}", status)
+    if code == "DEPRECATED_API_DISABLED":
+        return Unsupported(said)
+    if says_no_entry(reply):
+        return NoEntry(said)
+    if status in (404, 405, 501):
+        return Unsupported(said)
+    return Refused(said, status, code)
+
+
+def read_retry_after(reply: Reply) -> float:
+    """Return how many seconds the node wants to be left alone; one, if it does not say, and at most LONGEST_REST."""
+    text = reply.headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        seconds = float(text[:9])
+    else:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - reply.answered
+        except (ValueError, OverflowError):
+            seconds = 0.0
+    return min(max(1.0, seconds), LONGEST_REST)
+
+
+def says_no_entry(reply: Reply) -> bool:
+    """Tell a 404 that means "no such entry" from one that means "no such operation"."""
+    body = error_body(reply) if reply.status == 404 else None
+    text = (body.error or body.cause or "") if body else ""
+    return bool(body and (text or body.code)) and not text.startswith(NO_SUCH_ROUTE)
+
+
+def looks_like_html(reply: Reply) -> bool:
+    """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
+    if "html" in reply.headers.get("Content-Type", "").lower():
+        return bool(reply.body.strip())
+    beginning = reply.body[:HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
+    return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
+
+
+def error_body(reply: Reply) -> ErrorBody | None:
+    """Return an error in one of the APIs' own forms, if this is one."""
+    try:
+        return msgspec.json.decode(reply.body, type=ErrorBody)
+    except (msgspec.DecodeError, RecursionError, ValueError):
+        return None
+
+
+def error_text(reply: Reply) -> tuple[str | None, str]:
+    """Return a node's error code, if it gave one, and what it said, in one line of bounded length."""
+    body = error_body(reply)
+    if body and (body.code or body.error or body.cause):
+        return one_line(body.code or "") or None, one_line(body.error or body.cause or "")
+    return None, "" if looks_like_html(reply) else one_line(reply.body[: 4 * EXCERPT].decode(errors="replace"))
+
+
+def one_line(text: str) -> str:
+    """Return what can be shown of a text in one line; of a long one no more than its beginning is looked at."""
+    text = text[: 8 * EXCERPT]
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:EXCERPT]
+
+
+def decode(reply: Reply, answer: type[T]) -> T:
+    """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
+    return read(msgspec.Raw(reply.body), answer, reply.asked)
+
+
+def decode_message(reply: Reply, answer: type[T]) -> T:
+    """Return a message of a stream, of a type that needs what an error does not have. Raises what an error means."""
+    try:
+        return decode(reply, answer)
+    except Malformed:
+        try:
+            error = msgspec.json.decode(reply.body, type=StreamError)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            error = StreamError()
+        if not error.code or error.cause is None:
+            raise
+    return decode(check(replace(reply, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
+
+
+def read(value: object, meaning: type[T], asked: str) -> T:
+    """Return what a part of an answer means, where it had to be left as it was written. Raises Malformed."""
+    try:
+        return (
+            msgspec.json.decode(value, type=meaning)
+            if isinstance(value, msgspec.Raw)
+            else msgspec.convert(value, meaning)
+        )
+    except (msgspec.MsgspecError, RecursionError, ValueError) as error:
+        raise Malformed(f"{asked}: not the documented answer: {str(error)[:EXCERPT]}") from error

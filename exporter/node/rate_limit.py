@@ -1,0 +1,54 @@
+"""How many requests a host may get: one budget per host, whatever targets, collectors and reloads ask of it."""
+
+from enum import Enum, auto
+
+from aiolimiter import AsyncLimiter
+
+from exporter.config import models
+
+
+class Share(Enum):
+    """What a request may take of the budget."""
+
+    NONE = auto()
+    """It passes the budget by: probes of health and requests for tokens."""
+    WHOLE = auto()
+    HALF = auto()
+    """Requests for page after page, which must leave room for the others."""
+
+
+class Budget:
+    """The budget of one host."""
+
+    def __init__(self, allowed: models.Budget) -> None:
+        self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
+        half = max(1, allowed.burst // 2)
+        self._half = AsyncLimiter(half, half / (allowed.rate / 2))
+        self._rests: dict[str, float] = {}
+
+    def rest(self, node: str, until: float) -> None:
+        """Leave a node of the host alone, as it asked, until then (monotonic seconds)."""
+        self._rests[node] = max(until, self._rests.get(node, until))
+
+    def rest_left(self, node: str, now: float) -> float:
+        """Return for how many seconds more a node wants to be left alone."""
+        return max(0.0, self._rests.get(node, now) - now)
+
+    async def take(self, share: Share) -> None:
+        """Wait until one more request may go."""
+        if share is Share.HALF:
+            await self._half.acquire()
+        if share is not Share.NONE:
+            await self._whole.acquire()
+
+
+class Budgets:
+    """The budgets of all hosts, made when first asked for; they outlive reloads."""
+
+    def __init__(self) -> None:
+        self._by_host: dict[tuple[str, models.Budget], Budget] = {}
+
+    def of(self, host: str, allowed: models.Budget) -> Budget:
+        if (host, allowed) not in self._by_host:
+            self._by_host[host, allowed] = Budget(allowed)
+        return self._by_host[host, allowed]

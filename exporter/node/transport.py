@@ -1,0 +1,255 @@
+"""One hardened HTTP session per target: the only door to aiohttp's client. What bytes mean it does not know."""
+
+import asyncio
+import errno
+import math
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+import aiohttp
+from aiohttp.client_reqrep import ClientResponse
+from multidict import CIMultiDict
+from yarl import URL
+
+from exporter.clock import Clock
+from exporter.config.models import Target
+from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node import websocket
+from exporter.node.connector import Connector
+from exporter.node.endpoint import Destination, Endpoint
+from exporter.node.messages import Question
+from exporter.node.rate_limit import Budget, Share
+from exporter.node.transport_errors import explain
+
+STATUSES = frozenset(HTTPStatus)
+MOST_BYTES = 32 * 2**20
+"""How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
+
+    `certificate_expiry` is of the newest handshake with the node, which is this question's or at most ten minutes old.
+    """
+
+    asked: str
+    endpoint: Endpoint
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    sent: float
+    answered: float
+    certificate_expiry: float | None
+    accept: str
+    """The header Accept that was sent."""
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+
+@dataclass(slots=True)
+class Counted:
+    """How a request ended: by an answer's status, and why it is not a whole answer if it is not."""
+
+    code: str = ""
+    reason: str = "cancelled"
+
+
+class Transport:
+    """The connections to one target."""
+
+    def __init__(self, target: Target, budget_of: Callable[[str], Budget], tally: Tally, clock: Clock) -> None:
+        """Take what every request needs, and what gives the budget of a host."""
+        self.destination = Destination(target)
+        self.redact = self.destination.redact
+        self._limit = target.timeout.total_seconds()
+        self._budget_of = budget_of
+        self._tally = tally
+        self._clock = clock
+        self._connector = Connector(clock)
+        self._session = aiohttp.ClientSession(
+            connector=self._connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": "canton-exporter"},
+            middlewares=(websocket.nothing_else,),
+        )
+
+    async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
+        """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
+
+        Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
+        and Unauthorized while the file of a header is missing.
+        """
+        endpoint, headers, limit = await self._ready(question, token, share, seconds)
+        with self._counted(question, endpoint, limit) as counted:
+            sent = self._clock.now()
+            async with self._session.request(
+                question.method,
+                url_of(endpoint, question),
+                data=question.body,
+                headers=headers,
+                # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
+                proxy=endpoint.proxy,
+                allow_redirects=False,
+                # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
+                timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
+            ) as response:
+                counted.code = known(response.status)
+                return await self._reply(response, question, endpoint, sent)
+
+    async def stream(
+        self, question: Question, token: str | None, share: Share, seconds: float
+    ) -> AsyncGenerator[Reply, None]:
+        """Ask by a websocket: give the answer to its opening, and if that is a 101, a reply for each message.
+
+        It ends when the node has closed it as it does when all was sent, within `seconds`. Otherwise as `request`.
+        """
+        until = asyncio.get_running_loop().time() + seconds
+        opening = replace(question, body=None)
+        endpoint, headers, limit = await self._ready(opening, token, share, seconds)
+        with self._counted(question, endpoint, limit) as counted:
+            sent, url = self._clock.now(), url_of(endpoint, question)
+            try:
+                async with asyncio.timeout(limit):
+                    socket = await websocket.connect(
+                        self._session, url, question, headers=headers, proxy=endpoint.proxy, most_bytes=MOST_BYTES
+                    )
+            except websocket.NotOpened as refusal:
+                async with refusal.response as response, asyncio.timeout(limit):
+                    counted.code = known(response.status)
+                    reply = await self._reply(response, question, endpoint, sent)
+                counted.reason = ""
+                yield reply
+                return
+            counted.code = "101"
+            opened = Reply(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
+            async with websocket.ended(socket):
+                yield opened
+                async for message in websocket.messages(socket, question, limit, until):
+                    self._tally.add(self_metrics.RESPONSE_BYTES, question.route, amount=len(message))
+                    yield replace(opened, body=message)
+
+    async def _ready(
+        self, question: Question, token: str | None, share: Share, seconds: float
+    ) -> tuple[Endpoint, CIMultiDict[str], float]:
+        """Wait for the turn of a request; return where it goes, with which headers, and how many seconds it has."""
+        seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
+        # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
+        endpoint, headers = self.destination.endpoint(), headers_of(question, token, self.destination.headers())
+        if token:
+            self.redact.add(token)
+        return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
+
+    @contextmanager
+    def _counted(self, question: Question, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
+        """Count a request by how it ends, and raise in our words what aiohttp ran into."""
+        counted, started = Counted(), self._clock.monotonic()
+        try:
+            yield counted
+        except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                counted.reason = BUG
+                raise  # we have no file descriptor left, which says nothing of the node
+            failure = explain(error, str(question), endpoint.host, limit, self.redact)
+            counted.reason = failure.reason
+            raise failure from error
+        except Failed as failure:
+            counted.reason = failure.reason
+            raise
+        else:
+            counted.reason = ""
+        finally:
+            self._tally.add(self_metrics.REQUESTS, question.route, question.method, counted.code, counted.reason)
+            self._tally.add(self_metrics.REQUEST_COUNT, question.route)
+            self._tally.add(self_metrics.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
+            if counted.code == "429":
+                self._tally.add(self_metrics.THROTTLED)
+
+    def rest(self, endpoint: Endpoint, seconds: float) -> None:
+        """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
+        self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
+
+    async def _wait_for_turn(self, endpoint: Endpoint, question: Question, share: Share, seconds: float) -> float:
+        """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
+        if share is Share.NONE:
+            return 0.0
+        started = self._clock.monotonic()
+        budget = self._budget_of(endpoint.host)
+
+        def rest() -> float:
+            return budget.rest_left(endpoint.origin, self._clock.monotonic())
+
+        try:
+            async with asyncio.timeout(seconds if rest() < seconds else 0):
+                await asyncio.sleep(rest())
+                await budget.take(share)
+                while rest():  # asked for while we waited
+                    await asyncio.sleep(rest())
+                    await budget.take(share)
+        except TimeoutError as error:
+            if left := rest():
+                asked = f"the node asked to be left alone for {left:.0f} s more (429)"
+                raise Limited(f"{question}: not sent: {asked}") from error
+            raise NoBudget(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
+        finally:
+            waited = self._clock.monotonic() - started
+            if waited > 0.001:  # less is the asking itself
+                self._tally.add(self_metrics.BUDGET_WAIT, amount=waited)
+        return waited
+
+    async def _reply(self, response: ClientResponse, question: Question, endpoint: Endpoint, sent: float) -> Reply:
+        answered = self._clock.now()
+        body = await self._read(response, question)
+        expiry = self._connector.certificate_expiry.get(endpoint.origin)
+        asked, accept = str(question), response.request_info.headers.get("Accept", "")
+        return Reply(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
+
+    async def _read(self, response: ClientResponse, question: Question) -> bytes:
+        chunks, size = [], 0
+        try:
+            async for chunk in response.content.iter_any():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > (question.most_bytes or MOST_BYTES):
+                    response.close()  # the rest must not be read only to keep the connection
+                    if question.is_cut:
+                        break
+                    raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
+        finally:
+            self._tally.add(self_metrics.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def close(self) -> None:
+        await self._session.close()
+
+
+def url_of(endpoint: Endpoint, question: Question) -> URL:
+    url = endpoint.url.joinpath(question.path.lstrip("/"), encoded=True)
+    return url.with_query(endpoint.url.query).update_query(question.query)
+
+
+def headers_of(question: Question, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
+    headers = CIMultiDict({"Accept": question.accept})
+    headers.update(configured)  # in whichever case their names are written
+    if question.body is not None:
+        headers["Content-Type"] = "application/json"
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
+    return headers
+
+
+def known(status: int) -> str:
+    """Return a status as a label; one that HTTP does not know is other, since a node can make up hundreds."""
+    return str(status) if status in STATUSES else "other"
+
+
+def raw_bytes(response: ClientResponse) -> int:
+    """Return how many bytes of a body came over the wire; what could not be unpacked counts too."""
+    count: int = getattr(response.content, "total_compressed_bytes", None) or response.content.total_bytes
+    return count

@@ -1,0 +1,245 @@
+"""Every watch, when it runs and what it said: targets times collectors, and the only door to APScheduler."""
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+from exporter.clock import Clock
+from exporter.collector import Collector, Yielded
+from exporter.config.collector_models import Configured
+from exporter.config.loader import Settings
+from exporter.exposition.text import Lines
+from exporter.metrics.counters import Tally
+from exporter.node.rate_limit import Budgets
+from exporter.scheduling.run_log import Progress, tell
+from exporter.scheduling.runner import Watch
+from exporter.scheduling.sharding import Shard
+from exporter.scheduling.target import Connection
+from exporter.scheduling.watch_status import Standing
+
+log = logging.getLogger(__name__)
+
+SPREAD = timedelta(seconds=15)
+"""Within how long the first runs of all watches start."""
+
+logging.getLogger("apscheduler").setLevel(logging.ERROR)  # skipped runs are counted by us
+
+
+class Block(NamedTuple):
+    """What a page is joined from: the lines of one target, or of one of its collectors."""
+
+    target: str
+    collector: str | None
+    lines: Lines
+
+
+class Start(NamedTuple):
+    """When a run started (Unix seconds), and how many seconds after it was due."""
+
+    at: float
+    late: float
+
+
+class Fleet:
+    """All watches, by target and collector, of the targets that are this shard's."""
+
+    def __init__(
+        self, collectors: Mapping[str, Collector[Any]], budgets: Budgets, clock: Clock, shard: Shard | None = None
+    ) -> None:
+        self._collectors = collectors
+        self._budgets = budgets
+        self._clock = clock
+        self.shard = shard or Shard()
+        self.configured: Mapping[str, Configured] = {}
+        """Every target, those of other shards too."""
+        self.connections: dict[str, Connection] = {}
+        """By target."""
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._changes = 0
+        self._unanswered: set[str] = set()
+        self._stopping = False
+        self.first_round = asyncio.Event()
+        """Set when every watch has run once."""
+        self.scheduler = AsyncIOScheduler(
+            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+        )
+        self.scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
+        self.scheduler.add_listener(self._started, EVENT_JOB_SUBMITTED)
+        self.latest: Start | None = None
+        self._clock_watch: asyncio.TimerHandle | None = None
+
+    def start(self, settings: Settings) -> None:
+        """Open every target of the shard and schedule every watch."""
+        self._adopt(settings)
+        self.scheduler.start()
+        self._watch_clock(self._wall_less_monotonic())
+
+    async def apply(self, settings: Settings) -> None:
+        """Take over settings while running: what is equal in both goes on untouched, a running run included."""
+        gone, ended = self._adopt(settings)
+        if ended:
+            await asyncio.wait(ended)
+        for connection in gone:
+            await connection.close()
+
+    def _adopt(self, settings: Settings) -> tuple[list[Connection], list[asyncio.Task[None]]]:
+        """Take over settings at once; return what is left to be waited for: connections to close, runs to end."""
+        kept: dict[str, Connection] = {}
+        ended: list[asyncio.Task[None]] = []
+        for name, configured in settings.targets.items():
+            if not self.shard.has(name):
+                continue
+            before = self.connections.get(name)
+            if before and (before.target, before.allowed) == (configured.target, settings.budget):
+                kept[name] = before
+            else:
+                kept[name] = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
+        gone = [connection for connection in self.connections.values() if connection not in kept.values()]
+        for connection in gone:
+            ended += [task for standing in connection.standings.values() for task in self._end(standing)]
+        self.connections, self.configured = kept, settings.targets
+        for name, connection in kept.items():
+            ended += self._adopt_watches(connection, name, settings)
+        self._unanswered &= {standing.watch.key for standing in self.standings()}
+        self._end_of_round()
+        self._changes += 1
+        return gone, ended
+
+    def _adopt_watches(self, connection: Connection, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
+        configured = settings.targets[name]
+        before, connection.standings = connection.standings, {}
+        for collector, schedule in configured.schedules.items():
+            watch = Watch(name, configured.target, self._collectors[collector], schedule)
+            standing = before.get(collector)
+            if standing and standing.watch == watch:
+                del before[collector]
+                standing.present(settings.party_labels, settings.aliases)
+            else:
+                tally = standing.tally if standing else Tally()
+                known = standing.previous if standing and standing.watch.asks_the_same_as(watch) else Yielded()
+                standing = Standing(watch, self._clock, tally, settings.party_labels, settings.aliases)
+                standing.previous = known
+            connection.standings[collector] = standing
+        for standing in before.values():
+            yield from self._end(standing)
+        for standing in connection.standings.values():
+            if self.scheduler.get_job(standing.watch.key) is None:
+                self._schedule(connection, standing.watch)
+                if not self.first_round.is_set():
+                    self._unanswered.add(standing.watch.key)
+
+    def _end(self, standing: Standing) -> Iterator[asyncio.Task[None]]:
+        """Take a watch off the schedule and end its run, if it has one."""
+        key = standing.watch.key
+        self.scheduler.remove_job(key)
+        if (task := self._running.pop(key, None)) is not None:
+            task.cancel()
+            yield task
+
+    def _end_of_round(self) -> None:
+        if not self._unanswered:
+            self.first_round.set()
+
+    def _schedule(self, connection: Connection, watch: Watch) -> None:
+        interval = watch.schedule.interval
+        # A fixed share of the round for each watch: thousands that start together would all be late together.
+        share = int.from_bytes(sha256(watch.key.encode()).digest()[:4]) / 2**32
+        self.scheduler.add_job(
+            self._due,
+            IntervalTrigger(seconds=interval.total_seconds(), timezone=UTC),
+            args=[connection, watch],
+            id=watch.key,
+            next_run_time=datetime.now(UTC) + share * min(interval, SPREAD),
+        )
+
+    def _wall_less_monotonic(self) -> float:
+        return self._clock.now() - self._clock.monotonic()
+
+    def _watch_clock(self, before: float) -> None:
+        """Move the schedule along when the wall clock jumps: set back an hour, nothing would run for an hour."""
+        now = self._wall_less_monotonic()
+        if abs(now - before) > 1:
+            log.warning("the clock jumped", extra={"seconds": round(now - before, 3)})
+            self.scheduler.pause()
+            for job in self.scheduler.get_jobs():
+                job.modify(next_run_time=job.next_run_time + timedelta(seconds=now - before))
+            self.scheduler.resume()
+            before = now
+        self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
+
+    async def _due(self, connection: Connection, watch: Watch) -> None:
+        standing = connection.standings.get(watch.collector.name)
+        is_current = self.connections.get(watch.name) is connection and standing and standing.watch is watch
+        if standing is None or not is_current or self._stopping:
+            return  # it was on its way when a reload or the end took its watch away
+        task = self._running[watch.key] = asyncio.create_task(self._run(connection, standing), name=watch.key)
+        await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
+        if self._running.get(watch.key) is task:
+            del self._running[watch.key]
+        if not task.cancelled() and (bug := task.exception()) is not None:
+            told = connection.transport.redact("".join(traceback.format_exception(bug)))
+            log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
+
+    async def _run(self, connection: Connection, standing: Standing) -> None:
+        watch, before, remarks = standing.watch, standing.last, standing.remarks
+        result = await connection.run(watch, standing.previous, Progress(standing, self._clock))
+        standing.take(result)
+        self._changes += 1
+        self._unanswered.discard(watch.key)
+        self._end_of_round()
+        tell(watch, before, remarks, result)
+
+    def _started(self, event: JobSubmissionEvent) -> None:
+        due = event.scheduled_run_times[0]  # of several that were missed, the first
+        self.latest = Start(self._clock.now(), max(0.0, (datetime.now(UTC) - due).total_seconds()))
+
+    def _skipped(self, event: JobSubmissionEvent) -> None:
+        target, _, collector = event.job_id.rpartition("/")
+        if target in self.connections and collector in self.connections[target].standings:
+            self.connections[target].standings[collector].skip()
+            self._changes += 1
+
+    def standings(self) -> Iterator[Standing]:
+        """Return how every watch stands, target by target."""
+        return (standing for each in self.connections.values() for standing in each.standings.values())
+
+    def changed(self) -> None:
+        """Note a change of what else is on the page."""
+        self._changes += 1
+
+    def change(self) -> object:
+        """Return something that is another one whenever a page would be."""
+        shown = sum(standing.is_shown for standing in self.standings())
+        return self._changes, shown, sum(each.tally.writes for each in self.connections.values())
+
+    def blocks(self) -> Iterator[Block]:
+        """Return what a page is made of, target by target."""
+        for name, connection in self.connections.items():
+            yield Block(name, None, connection.lines())
+            for collector, standing in connection.standings.items():
+                for lines in standing.lines:
+                    yield Block(name, collector, lines)
+
+    async def stop(self) -> None:
+        """Stop all runs and close all connections, however far it was started."""
+        self._stopping = True  # a job may be on its way already
+        if self._clock_watch:
+            self._clock_watch.cancel()
+        self.scheduler.remove_all_jobs()
+        for task in (under_way := list(self._running.values())):
+            task.cancel()
+        if under_way:
+            await asyncio.wait(under_way)
+        await asyncio.sleep(0)  # let the jobs that waited for them end
+        if self.scheduler.running:
+            self.scheduler.shutdown(wait=False)
+        for connection in self.connections.values():
+            await connection.close()

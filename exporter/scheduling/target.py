@@ -1,0 +1,94 @@
+"""One target in use: what its watches share, and what is known of the target itself."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from exporter.clock import Clock
+from exporter.collector import Yielded
+from exporter.collectors.health import UP, health
+from exporter.config.models import Budget, Target
+from exporter.errors import Unreachable
+from exporter.exposition.text import Lines
+from exporter.metrics import self_metrics
+from exporter.metrics.counters import Tally
+from exporter.node.auth import make_auth
+from exporter.node.rate_limit import Budgets
+from exporter.node.transport import Transport
+from exporter.scheduling.runner import Run, Watch, run
+from exporter.scheduling.watch_status import Standing
+
+
+class Connection:
+    """A target in use: its session, its token, its counters, and how its watches stand."""
+
+    def __init__(self, name: str, target: Target, budgets: Budgets, allowed: Budget, clock: Clock) -> None:
+        self.target = target
+        self.allowed = allowed
+        self.tally = Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
+        self.standings: dict[str, Standing] = {}
+        """By collector."""
+        self.auth = make_auth(target.auth)
+        self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.tally, clock)
+        self._clock = clock
+        self._asked: dict[str, str] = {}
+        """The node that each watch last asked, by the watch's key."""
+        self._probing: dict[str, asyncio.Task[Run]] = {}
+        self._common = target.series_labels(name)
+
+    def is_up(self) -> bool | None:
+        """Tell whether the node is up, None if that is not known."""
+        standing = self.standings.get(health.name)
+        reading = standing.reading(UP) if standing else None
+        return None if reading is None else reading == 1
+
+    def is_down(self) -> bool:
+        """Tell whether the node is known to be down."""
+        return self.is_up() is False
+
+    async def probe(self, watch: Watch, limit: timedelta) -> Run:
+        """Ask a watch's question now and in full, within `limit`, and change nothing; equal probes share one run."""
+        key = f"{watch.key} {limit}"
+        if key not in self._probing:
+            schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})
+            self._probing[key] = asyncio.create_task(self._run(replace(watch, schedule=schedule), Yielded()))
+            self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
+        return await asyncio.shield(self._probing[key])
+
+    async def run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
+        """Run a watch of this target once; `progress` is told how far it has come.
+
+        What was read of another node, while the file of the url named that, is no beginning to go on from.
+        """
+        with suppress(Unreachable):
+            here = self.transport.destination.endpoint().node
+            if self._asked.setdefault(watch.key, here) != here:
+                self._asked[watch.key], previous = here, Yielded()
+        return await self._run(watch, previous, progress)
+
+    async def _run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
+        return await run(
+            watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down, progress=progress
+        )
+
+    async def close(self) -> None:
+        """End what is under way and close every connection."""
+        for task in (probing := list(self._probing.values())):
+            task.cancel()
+        if probing:
+            await asyncio.wait(probing)
+        await self.transport.close()
+
+    def lines(self) -> Lines:
+        """Return what is known of the target itself."""
+        url = self.transport.destination.public_url
+        samples = [self_metrics.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.tally.samples()]
+        token = self.auth.at_hand()
+        if token is not None and token.issued is not None:
+            samples.append(self_metrics.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
+        if token is not None and token.expiry is not None:
+            samples.append(self_metrics.TOKEN_EXPIRY.sample(token.expiry, renewed_by=self.auth.renewed_by))
+        return Lines(samples, self._common)

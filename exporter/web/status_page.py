@@ -1,0 +1,108 @@
+"""The first page: every watch, how it stands and what its node said, for whoever opens the port in a browser."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+
+from aiohttp import web
+
+from exporter import __version__
+from exporter.clock import Clock
+from exporter.config.durations import write_duration
+from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.watch_status import Standing
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>canton-exporter</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="refresh" content="15">
+<style>
+:root {{ color-scheme: light dark; --line: #8884; --ok: #1a7f37; --failed: #cf222e; --quiet: #768390; }}
+body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.4rem; margin-bottom: 0; }} h2 {{ font-size: 1.1rem; margin: 2rem 0 .3rem; }}
+p {{ margin: .2rem 0; }} .quiet {{ color: var(--quiet); }} nav a {{ margin-right: 1rem; }}
+table {{ border-collapse: collapse; width: 100%; table-layout: fixed; }}
+th {{ width: 6%; }} th:nth-child(1), th:nth-child(2) {{ width: 16%; }} th:nth-child(3) {{ width: 8%; }}
+th:last-child {{ width: auto; }}
+th, td {{ text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }}
+th, td {{ padding: .25rem .8rem .25rem 0; }}
+th {{ font-weight: 600; }} td.number {{ font-variant-numeric: tabular-nums; white-space: nowrap; }}
+td.error {{ overflow-wrap: anywhere; }}
+td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} h2 span {{ font-weight: 400; }}
+.ok::before, .up::before {{ color: var(--ok); }}
+.failed, .down {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
+@media (max-width: 45rem) {{ table {{ display: block; overflow-x: auto; table-layout: auto; white-space: nowrap; }} }}
+</style></head><body>
+<h1>canton-exporter</h1><p class="quiet">version {version} &middot; {part}{summary}</p>
+<nav><a href="{prefix}{metrics}">Metrics</a>
+<a href="{prefix}/config">Configuration</a>
+<a href="{prefix}/-/healthy">Healthy</a> <a href="{prefix}/-/ready">Ready</a></nav>
+{targets}
+</body></html>
+"""
+
+TARGET = """<h2>{name} <span class="{state}">{state}</span></h2><p class="quiet">{about}</p>
+<table><thead><tr><th>Collector</th><th>State</th><th>Last run</th><th>Took</th>
+<th>Every</th><th>Series</th><th>What it said</th></tr></thead>
+<tbody>{rows}</tbody></table>
+"""
+
+
+@dataclass
+class Landing:
+    """The landing page's handler."""
+
+    fleet: Fleet
+    clock: Clock
+    telemetry_path: str
+    prefix: str = ""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        standings = list(self.fleet.standings())
+        states = Counter(standing.last.outcome.value if standing.last else "waiting" for standing in standings)
+        shard = self.fleet.shard
+        part = f"{shard}: {len(self.fleet.connections)} of {len(self.fleet.configured)} targets &middot; "
+        counts = ", ".join(f"{count} {state}" for state, count in states.items())
+        text = PAGE.format(
+            version=escape(__version__),
+            part=part if shard.total > 1 else "",
+            summary=f"{len(standings)} watches{': ' if counts else ''}{counts}",
+            prefix=escape(self.prefix),
+            metrics=escape(self.telemetry_path),
+            targets="".join(self._targets()),
+        )
+        # The page shows what nodes said: even if an escape were forgotten, nothing of it may run.
+        policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+        return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
+
+    def _targets(self) -> Iterator[str]:
+        for name, connection in self.fleet.connections.items():
+            target, url = connection.target, connection.transport.destination.public_url
+            yield TARGET.format(
+                name=escape(name),
+                state={True: "up", False: "down", None: ""}[connection.is_up()],
+                about=" &middot; ".join(map(escape, (target.kind, url, target.network, target.role))),
+                rows="".join(self._row(standing) for standing in connection.standings.values()),
+            )
+
+    def _row(self, standing: Standing) -> str:
+        run, schedule = standing.last, standing.watch.schedule
+        state = run.outcome.value if run else "waiting"
+        cells = [
+            f"<td>{escape(standing.watch.collector.name)}</td>",
+            f'<td><span class="{state}">{state}{escape(f": {run.reason}") if run and run.reason else ""}</span></td>',
+            f'<td class="number">{f"{max(0, self.clock.now() - run.ended):.0f} s ago" if run else ""}</td>',
+            f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
+            f'<td class="number">{write_duration(schedule.interval)}</td>',
+            f'<td class="number">{standing.series}</td>',
+            f'<td class="error">{escape(said(standing))}</td>',
+        ]
+        return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def said(standing: Standing) -> str:
+    """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
+    run = standing.last
+    parts = [f"under way: {standing.progress}"] if standing.progress else []
+    parts += [str(part) for part in (run.error, *run.remarks, *run.news) if part] if run else []
+    return "; ".join(parts)
