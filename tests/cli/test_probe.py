@@ -137,7 +137,10 @@ async def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path, node: Te
     (tmp_path / "exporter.yaml").write_text(f"targets: {{a: {{kind: scan, role: own, url: '{node.url}'}}}}")
     command = f"{sys.executable} -m exporter probe a --collector health | true"
     process = await asyncio.create_subprocess_shell(
-        command, cwd=tmp_path, env={"PYTHONPATH": str(Path(__file__).parent.parent)}, stderr=asyncio.subprocess.PIPE
+        command,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(Path(__file__).parent.parent.parent)},
+        stderr=asyncio.subprocess.PIPE,
     )
     _, errors = await process.communicate()
     assert b"Traceback" not in errors
@@ -173,7 +176,7 @@ async def silent(tmp_path: Path) -> AsyncIterator[tuple[TestNode, asyncio.subpro
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "exporter", "probe", "--config.file=exporter.yaml", "a"),
         cwd=tmp_path,
-        env={"PYTHONPATH": str(Path(__file__).parent.parent)},
+        env={"PYTHONPATH": str(Path(__file__).parent.parent.parent)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
