@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import secrets
+import socket
 import ssl
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -16,6 +18,17 @@ from aiohttp import web
 NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 """What scan and validator say of a path that they do not have."""
 Key = tuple[str, str, tuple[tuple[str, str], ...], str]
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on.
+
+    It is below those a kernel gives to whoever asks for any: another test would be given it before a command listens.
+    """
+    while True:
+        port = 20000 + secrets.randbelow(12768)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 @dataclass

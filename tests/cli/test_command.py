@@ -17,7 +17,7 @@ import pytest
 from exporter import __version__
 from exporter.cli.commands import taken_labels
 from exporter.cli.main import main
-from tests.nodes import TestNode
+from tests.nodes import TestNode, free_port
 
 COMMAND = Path(sys.executable).with_name("canton-exporter")
 SECRET = "hunter2"
@@ -71,9 +71,7 @@ Start = Callable[..., "asyncio.Task[Command]"]
 
 @pytest.fixture
 def port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        number: int = server.getsockname()[1]
-        return number
+    return free_port()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import yaml
 
 from dashboards.source.rules import rules
 from exporter.collectors import discover, metrics_of
+from tests.nodes import free_port
 from tests.panels import questions
 from tests.promql import selectors
 
@@ -97,9 +98,7 @@ async def demo() -> AsyncIterator[Demo]:
         with socket.socket() as taken:
             if taken.connect_ex(("127.0.0.1", port)) == 0:
                 pytest.fail(f"port {port} is taken; does a demo run already?")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "exporter", "demo", f"--web.listen-address=127.0.0.1:{port}"),
         stdout=asyncio.subprocess.PIPE,
