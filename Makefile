@@ -24,7 +24,7 @@ coverage: .venv/installed ## Pass all tests and say which lines none of them rea
 	@$(RUN) pytest -n auto --dist worksteal --cov=exporter --cov-report=term:skip-covered
 
 check: test test-slow lint types ## Pass everything that CI runs
-	@.venv/bin/python -m docs.generate --check
+	@.venv/bin/python -m tools.generate --check
 
 lint: .venv/installed ## Check style, and that imports point down only
 	@$(RUN) ruff check . && $(RUN) ruff format --check . && .venv/bin/lint-imports
@@ -33,13 +33,13 @@ types: .venv/installed ## Check types
 	@$(RUN) mypy
 
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
-	@.venv/bin/python -m docs.generate
+	@.venv/bin/python -m tools.generate
 
 test-chart: .venv/chart ## Pass the tests of the Helm chart, which need the real engine (100 MB)
 	@$(RUN) pytest -n auto tests/chart
 
 chart: .venv/chart ## Package the Helm chart into dist/
-	@$(RUN) docs.chart_package
+	@$(RUN) tools.chart_package
 
 incidents: .venv/installed ## Play incidents against a real Prometheus: make incidents ONLY="node-down restart"
 	@.venv/bin/python -m incidents $(ONLY)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from docs.generate import generated
 from exporter.collectors import discover, metrics_of
 from exporter.config.loader import load
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
+from tools.generate import generated
 
 ROOT = Path(__file__).parent.parent
 METRICS = [

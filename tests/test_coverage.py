@@ -2,8 +2,8 @@
 
 import pytest
 
-from docs.coverage import DOCUMENT, NETWORK, TESTS, Operation
 from exporter.collectors import discover
+from tools.coverage import DOCUMENT, NETWORK, TESTS, Operation
 
 EACH = [*DOCUMENT, *NETWORK]
 

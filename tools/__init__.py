@@ -1,1 +1,1 @@
-"""What prints the files that are made from other people's: facts of theirs, in a form of our own."""
+"""What writes files that are not written by hand: from the code, or from facts of the network's own API files."""

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from docs.coverage import DOCUMENT, LEDGER, NETWORK, SCAN, VALIDATOR
+from tools.coverage import DOCUMENT, LEDGER, NETWORK, SCAN, VALIDATOR
 from tools.openapi import Files
 
 ALSO = {

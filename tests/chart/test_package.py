@@ -10,7 +10,7 @@ import yaml
 from exporter import __version__
 from tests.chart.engine import CHART, helm
 
-chart_package = pytest.importorskip("docs.chart_package", reason="needs the Helm engine: make test-chart")
+chart_package = pytest.importorskip("tools.chart_package", reason="needs the Helm engine: make test-chart")
 
 
 def test_two_clones_make_the_same_package(tmp_path: Path) -> None:

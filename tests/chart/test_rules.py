@@ -6,8 +6,8 @@ import yaml
 
 from dashboards.source.rules import plain, rules
 from dashboards.source.thresholds import OFF_BY_DEFAULT
-from docs.chart import RUNBOOKS
 from tests.chart.engine import CHART, ONE, Values, render, the
+from tools.chart import RUNBOOKS
 
 
 def groups(**rule: Any) -> Any:

@@ -9,7 +9,6 @@ from inspect import getsource
 
 import pytest
 
-from docs.coverage import DOCUMENT, NETWORK
 from exporter.api import ledger, scan
 from exporter.api import mining_rounds as rounds
 from exporter.api.node_kind import MARKS
@@ -18,6 +17,7 @@ from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.recording import Asked
 from tests.shapes.table import anonymous
+from tools.coverage import DOCUMENT, NETWORK
 
 pytestmark = pytest.mark.timeout(60)  # whoever comes first records all dialects
 

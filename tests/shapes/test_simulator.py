@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from docs.coverage import DOCUMENT, NETWORK
 from exporter.config.models import Kind
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.recording import Exchange, Recording
 from tests.shapes.table import TABLES, anonymous
+from tools.coverage import DOCUMENT, NETWORK
 
 LEDGERS = {"document": "3.5.14", "0.5.10": "3.4.11", "0.5": "3.4.12", "0.6": "3.5.1", "0.7.5": "3.5.14", "0.9": "3.6"}
 OTHERS = {"document": "0.7.4", "0.5.10": "0.5.10", "0.5": "0.5.10", "0.6": "0.6.1", "0.7.5": "0.7.4", "0.9": "0.7.4"}

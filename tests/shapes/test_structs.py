@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from docs.coverage import DOCUMENT, NETWORK
 from exporter.node.decoding import Moment, Struct
 from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
@@ -17,6 +16,7 @@ from tests.shapes.recording import Exchange, Reading
 from tests.shapes.table import ROOT, TABLES, Fact, Shape, anonymous
 from tests.shapes.test_simulator import release
 from tests.shapes.test_tool import UNKNOWN
+from tools.coverage import DOCUMENT, NETWORK
 
 EXEMPT = {
     r"ledger_contracts WS .*: contractEntry: required by us and not in .*": "an error has none, by which it is known",

@@ -13,8 +13,6 @@ from pydantic.fields import FieldInfo
 
 from dashboards.source import rules
 from dashboards.source.screens import dashboards
-from docs.chart import chart_files
-from docs.coverage import DOCUMENT, NETWORK, rows
 from exporter.collector import Collector
 from exporter.collectors import discover, metrics_of
 from exporter.config.collector_models import Configured, target_models
@@ -26,6 +24,8 @@ from exporter.config.models import BearerAuth, Budget, Kind, NoAuth, Schedule, T
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
 from incidents.page import incidents_page
+from tools.chart import chart_files
+from tools.coverage import DOCUMENT, NETWORK, rows
 
 ROOT = Path(__file__).parent.parent
 NOTICE = "<!-- Generated from the code by `make docs`; change it there. -->\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import helm_python as helm
 
-from docs.chart import CHART
+from tools.chart import CHART
 
 DIST = CHART.parent.parent / "dist"
 

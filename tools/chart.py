@@ -11,12 +11,12 @@ import yaml
 from dashboards.source.rules import ALERT, TEMPLATE
 from dashboards.source.screens import dashboards
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
-from docs.chart_schema import KEY_NAME, SECRET_NAME, schema
 from exporter.cli.commands import taken_labels
 from exporter.collectors import discover
 from exporter.config.flag_types import TAKEN_PATHS
 from exporter.config.loader import WHOSE
 from exporter.config.models import HOST_NAME, IPV6, KIND_ALIASES
+from tools.chart_schema import KEY_NAME, SECRET_NAME, schema
 
 CHART = Path(__file__).parent.parent / "helm/canton-exporter"
 BLOCK = re.compile(r"(?<=^  # begin: written by `make docs`\n).*?(?=^  # end$)", re.MULTILINE | re.DOTALL)
