@@ -17,6 +17,8 @@ from aiohttp import web
 
 NO_ROUTE = {"error": "The requested resource could not be found: ..."}
 """What scan and validator say of a path that they do not have."""
+DATE = "Sat, 01 Aug 2026 12:00:00 GMT"
+"""What a node says the time is, unless told: the true time would change from one answer to the next."""
 Key = tuple[str, str, tuple[tuple[str, str], ...], str]
 
 
@@ -127,7 +129,7 @@ class TestNode:
             self.unexpected.append(f"{request.method} {request.raw_path} {body}")
             return web.Response(status=599, text="nobody told me")
         told.asked += 1
-        return web.Response(status=told.status, body=told.body, headers=told.headers)
+        return web.Response(status=told.status, body=told.body, headers={"Date": DATE} | dict(told.headers))
 
     async def start(self, tls: ssl.SSLContext | None = None) -> "TestNode":
         self.tls = tls
