@@ -18,7 +18,7 @@ from benchmarks.processes import listening
 from benchmarks.row import Row, Size, Wrong
 from benchmarks.scan_node import CONTRACTS, TAKEN
 from exporter.clock import Clock
-from exporter.collector import Yielded
+from exporter.collector import RunOutput
 from exporter.collectors import discover
 from exporter.collectors.acs import CONTRACTS as COUNTED
 from exporter.config.loader import check
@@ -47,7 +47,7 @@ def ours(pages: int, encoding: str = "identity", **options: Any) -> Count:
         configured = settings.targets["scan"]
         connection = Connection("scan", configured.target, Budgets(), settings.budget, Clock())
         watch = Watch("scan", configured.target, discover()["acs"], configured.schedules["acs"])
-        run = await connection.run(watch, Yielded())
+        run = await connection.run(watch, RunOutput())
         await connection.close()
         total = sum(sample.value for sample in run.yielded.of(COUNTED))
         if total != pages * CONTRACTS:

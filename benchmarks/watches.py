@@ -69,17 +69,17 @@ async def measure(url: str, size: Size) -> list[Row]:
 
 def totals(fleet: Fleet) -> Counter[Metric]:
     """Return the sums of the counters over all targets."""
-    tallies = [each.tally for each in fleet.connections.values()] + [each.tally for each in fleet.standings()]
+    tallies = [each.counters for each in fleet.connections.values()] + [each.counters for each in fleet.statuses()]
     sums: Counter[Metric] = Counter()
-    for tally in tallies:
-        for sample in tally.samples():
+    for counters in tallies:
+        for sample in counters.samples():
             sums[sample.metric] += int(sample.value)
     return sums
 
 
 def judge(fleet: Fleet, done: Counter[Metric], seconds: float) -> None:
     """Raise Wrong unless every watch succeeded, none was missed, and there were as many runs as are due."""
-    bad = [each for each in fleet.standings() if each.last is None or each.last.outcome != "ok" or each.remarks]
+    bad = [each for each in fleet.statuses() if each.last is None or each.last.outcome != "ok" or each.remarks]
     if bad:
         last = bad[0].last
         why = "no run yet" if last is None else last.error or "; ".join(map(str, last.remarks))
@@ -87,7 +87,7 @@ def judge(fleet: Fleet, done: Counter[Metric], seconds: float) -> None:
     for counter, what in ((self_metrics.FAILURES, "failed"), (self_metrics.SKIPPED, "were missed")):
         if done[counter]:
             raise Wrong(f"{done[counter]} runs {what}")
-    intervals = [each.watch.schedule.interval.total_seconds() for each in fleet.standings()]
+    intervals = [each.watch.schedule.interval.total_seconds() for each in fleet.statuses()]
     check_count(done[self_metrics.RUNS], sum(seconds / interval for interval in intervals), len(intervals))
 
 
@@ -101,9 +101,9 @@ async def paging(fleet: Fleet, size: Size) -> list[Row]:
     """Measure the page of all watches after a change of each: its CPU, and how long the event loop waits."""
     pages, cpu, stalls, page = Pages(Clock()), [], [], b""
     for number in range(size.rounds):
-        for standing in fleet.standings():
-            if standing.last:
-                standing.take(standing.last)
+        for status in fleet.statuses():
+            if status.last:
+                status.take(status.last)
         watcher, longest = watch_loop()
         before = time.process_time()
         page = await pages.get(number, lambda: 0, partial(lines_of, fleet), Format.TEXT_0, packed=True)

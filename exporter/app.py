@@ -23,7 +23,7 @@ from exporter.config.loader import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition.text import Lines, Pages, read_registry
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.sharding import Shard
@@ -59,9 +59,9 @@ class App:
         self._clock = Clock()
         self._fleet = Fleet(discover(), Budgets(), self._clock, shard)
         self._probe = Probe(self._fleet, self._clock, flags.timeout_offset)
-        self._tally = Tally()
+        self._counters = Counters()
         for result in ("success", "failure"):
-            self._tally.add(self_metrics.RELOADS, result, amount=0)
+            self._counters.add(self_metrics.RELOADS, result, amount=0)
         self._read_at = self._clock.now()
         self._revision = revision()
         self._registry = CollectorRegistry()
@@ -109,14 +109,14 @@ class App:
                 settings = self._read()
             except WrongConfiguration as error:
                 self._is_reloaded = False
-                self._tally.add(self_metrics.RELOADS, "failure")
+                self._counters.add(self_metrics.RELOADS, "failure")
                 # Its faults say everything: there is no bug to trace.
                 log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
                 raise
             else:
                 await self._fleet.apply(settings)
                 self._settings, self._is_reloaded, self._read_at = settings, True, self._clock.now()
-                self._tally.add(self_metrics.RELOADS, "success")
+                self._counters.add(self_metrics.RELOADS, "success")
                 log.info("the configuration was read again")
             finally:
                 self._fleet.changed()
@@ -131,7 +131,7 @@ class App:
             self_metrics.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
             self_metrics.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
             self_metrics.PROBES.sample(self._probe.running),
-            *self._tally.samples(),
+            *self._counters.samples(),
             *read_registry(self._registry),
         ]
         if latest := self._fleet.latest:

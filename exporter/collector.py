@@ -15,43 +15,43 @@ O = TypeVar("O", bound=Strict)  # noqa: E741 - options
 V = TypeVar("V")
 
 
-class Note(Generic[V]):
+class Memo(Generic[V]):
     """Something a watch has to remember from run to run that is no reading, such as what it has seen already.
 
     A collector yields it like a sample; a run that does not yield it again forgets it.
     """
 
-    def of(self, value: V) -> "Noted[V]":
-        return Noted(self, value)
+    def of(self, value: V) -> "MemoEntry[V]":
+        return MemoEntry(self, value)
 
 
 @dataclass(frozen=True, slots=True)
-class Noted(Generic[V]):
-    note: Note[V]
+class MemoEntry(Generic[V]):
+    memo: Memo[V]
     value: V
 
 
-class Yielded:
+class RunOutput:
     """What a run yielded, raw: before labels, short names and caps. A collector gets its last good run's back."""
 
-    def __init__(self, items: "Iterable[Sample | Noted[Any]]" = ()) -> None:
+    def __init__(self, items: "Iterable[Sample | MemoEntry[Any]]" = ()) -> None:
         self._items = tuple(items)
         self.samples = tuple(item for item in self._items if isinstance(item, Sample))
-        self._notes = {item.note: item.value for item in self._items if isinstance(item, Noted)}
+        self._memos = {item.memo: item.value for item in self._items if isinstance(item, MemoEntry)}
 
-    def __iter__(self) -> "Iterator[Sample | Noted[Any]]":
+    def __iter__(self) -> "Iterator[Sample | MemoEntry[Any]]":
         """Give everything again: what a collector with nothing new yields."""
         return iter(self._items)
 
-    def note(self, note: Note[V]) -> V | None:
-        value: V | None = self._notes.get(note)
+    def memo(self, memo: Memo[V]) -> V | None:
+        value: V | None = self._memos.get(memo)
         return value
 
     def of(self, metric: Metric) -> tuple[Sample, ...]:
         return tuple(sample for sample in self.samples if sample.metric is metric)
 
 
-Yields = AsyncIterator[Sample | Noted[Any]]
+Yields = AsyncIterator[Sample | MemoEntry[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +60,7 @@ class Collector(Generic[O]):
 
     name: str
     kinds: frozenset[Kind]
-    ask: Callable[[Node, O, Yielded], Yields]
+    ask: Callable[[Node, O, RunOutput], Yields]
     options: type[O]
     interval: timedelta
     timeout: timedelta
@@ -82,14 +82,14 @@ def collector(
     options: type[O] = Strict,  # type: ignore[assignment]
     is_on: bool = True,
     is_for_all: bool = True,
-) -> Callable[[Callable[[Node, O, Yielded], Yields]], Collector[O]]:
+) -> Callable[[Callable[[Node, O, RunOutput], Yields]], Collector[O]]:
     """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget.
 
     One that needs rights, or costs what not everybody wants to pay, is not on until it is configured; one that is not
     for all is not on where the target's role is observed, as it costs more than a guest should take.
     """
 
-    def make(ask: Callable[[Node, O, Yielded], Yields]) -> Collector[O]:
+    def make(ask: Callable[[Node, O, RunOutput], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
         needs_options = any(field.is_required() for field in options.model_fields.values())
         on = is_on and not needs_options

@@ -15,12 +15,12 @@ from exporter.config.loader import check
 from exporter.config.models import Budget, NoAuth, Target
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.node.auth import Auth, make_auth
 from exporter.node.rate_limit import Budgets
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome, Run, Watch, run
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 from tests.nodes import TestNode
 
 NOW = 1_795_240_000.0  # 2026-11-21T05:46:40Z
@@ -77,19 +77,19 @@ async def node() -> AsyncIterator[TestNode]:
 
 
 @pytest.fixture
-def tally() -> Tally:
-    return Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
+def counters() -> Counters:
+    return Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
 
 
 @pytest.fixture
-async def connect(clock: FakeClock, tally: Tally) -> AsyncIterator[Callable[..., Transport]]:
+async def connect(clock: FakeClock, counters: Counters) -> AsyncIterator[Callable[..., Transport]]:
     """Return a function that opens a transport to a url; all are closed in the end."""
     opened = []
 
     def connect(url: str | None, budget: Budget | None = None, **settings: Any) -> Transport:
         target = Target.model_validate({"kind": "ledger", "url": url, **settings})
         allowed = budget or Budget(rate=1000, burst=1000)
-        opened.append(Transport(target, partial(Budgets().of, allowed=allowed), tally, clock))
+        opened.append(Transport(target, partial(Budgets().of, allowed=allowed), counters, clock))
         return opened[-1]
 
     yield connect
@@ -107,7 +107,7 @@ class Lines:
         self._node = node
         self._connect = connect
         self._clock = clock
-        self._standings: dict[str, Standing] = {}
+        self._standings: dict[str, WatchStatus] = {}
         self.auth: Auth = make_auth(NoAuth())
         self.kept: Transport | None = None
         """What every run asks by, as the exporter's do; unless set, each has connections of its own."""
@@ -116,19 +116,19 @@ class Lines:
     async def __call__(
         self, collector: Collector[Any], *, within: float = 5.0, kind: str = "", **options: Any
     ) -> list[str]:
-        standing = self._standings.get(collector.name) or self._stand(collector, within, kind, options)
+        status = self._standings.get(collector.name) or self._stand(collector, within, kind, options)
         transport = self.kept or self._connect(self._node.url)
-        self.run = await run(standing.watch, transport, self.auth, self._clock, standing.previous)
+        self.run = await run(status.watch, transport, self.auth, self._clock, status.previous)
         if transport is not self.kept:
             await transport.close()
-        standing.take(self.run)
-        return text_lines(standing)
+        status.take(self.run)
+        return text_lines(status)
 
     def forget(self) -> None:
         """Let the next call be a watch's first run."""
         self._standings.clear()
 
-    def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> Standing:
+    def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> WatchStatus:
         kind = kind or min(collector.kinds)
         schedule = {"timeout": timedelta(seconds=within), "options": options}
         target = {"kind": kind, "role": "own", "url": self._node.url, "collectors": {collector.name: schedule}}
@@ -136,18 +136,18 @@ class Lines:
         assert settings is not None, faults
         configured = settings.targets["t"]
         watch = Watch("t", configured.target, collector, configured.schedules[collector.name])
-        standing = self._standings[collector.name] = Standing(watch, self._clock, Tally())
-        return standing
+        status = self._standings[collector.name] = WatchStatus(watch, self._clock, Counters())
+        return status
 
 
-def text_lines(standing: Standing) -> list[str]:
+def text_lines(status: WatchStatus) -> list[str]:
     """Return what the page shows of a watch, one line a series, without the target's labels."""
-    assert standing.last is not None
-    if standing.last.outcome is Outcome.UNSUPPORTED:
-        return [f"unsupported: {standing.last.error}"]
-    if standing.last.outcome is Outcome.FAILED:
-        return [f"{standing.last.reason}: {standing.last.error}"]
-    return "".join(render(standing.shown, {}).values()).splitlines()
+    assert status.last is not None
+    if status.last.outcome is Outcome.UNSUPPORTED:
+        return [f"unsupported: {status.last.error}"]
+    if status.last.outcome is Outcome.FAILED:
+        return [f"{status.last.reason}: {status.last.error}"]
+    return "".join(render(status.shown, {}).values()).splitlines()
 
 
 @pytest.fixture

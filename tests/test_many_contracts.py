@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from exporter.collectors.ledger_contracts import ledger_contracts
-from exporter.node.auth import Given
+from exporter.node.auth import StaticToken
 from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.faults import Status
@@ -45,7 +45,7 @@ def counting(node: TestNode, connect: Connect, clock: FakeClock, url: str, token
     node.url = url
     lines = Lines(node, connect, clock)
     if token:
-        lines.auth = Given(token)
+        lines.auth = StaticToken(token)
     return lines
 
 

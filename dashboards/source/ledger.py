@@ -35,7 +35,7 @@ def ledger() -> Screen:
         "Ledger",
         "Participants: whether they keep up with the network, what is in their ledgers, and what happens on them.",
         [
-            Section("Does it keep up?", [*lag(), *standing()]),
+            Section("Does it keep up?", [*lag(), *status()]),
             Section("What it is, and what is in it", [participants(), *contents()]),
             Section("What happens", [*happenings(), *outcomes()]),
         ],
@@ -86,7 +86,7 @@ def lag() -> list[Made]:
     ]
 
 
-def standing() -> list[Made]:
+def status() -> list[Made]:
     return [
         timeline(
             "Stands still",

@@ -10,7 +10,7 @@ from exporter.config.models import Kind
 from exporter.errors import Failed, WrongKind
 from exporter.node.client import Node
 from exporter.node.decoding import Struct, looks_like_html
-from exporter.node.transport import Reply
+from exporter.node.transport import Response
 
 
 class Version(Struct):
@@ -56,18 +56,18 @@ async def mark(node: Node, kind: Kind) -> bool | None:
     """Return whether the node has the operation of a kind; None if the answer does not tell."""
     route, answer = MARKS[kind]
     try:
-        reply = await node.knock(route)
+        reply = await node.fetch(route)
     except Failed:
         return None
     return False if reply.status in (404, 405) else read_json(reply, answer) is not None or None
 
 
-def version_of(reply: Reply) -> str | None:
+def version_of(reply: Response) -> str | None:
     version = read_json(reply, Version)
     return version.version if isinstance(version, Version) else None
 
 
-def read_json(reply: Reply, answer: type[Any]) -> object | None:
+def read_json(reply: Response, answer: type[Any]) -> object | None:
     """Return what a good answer holds; None if it is another one."""
     if reply.status != 200 or looks_like_html(reply):
         return None

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from exporter.collector import Note
+from exporter.collector import Memo
 from exporter.config.models import Kind, Strict
 from exporter.errors import NoEntry, Refused, Unsupported
 from exporter.node.client import Node
@@ -43,7 +43,7 @@ class Taken(Struct):
     record_time: Annotated[str, msgspec.Meta(max_length=64)]
 
 
-MIGRATION = Note[int]()
+MIGRATION = Memo[int]()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from exporter.errors import Unreachable, WrongConfiguration
 from exporter.log import set_up
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
-from exporter.node.endpoint import Destination
+from exporter.node.endpoint import EndpointResolver
 from exporter.node.secret_file import SecretFile, Unreadable
 from exporter.scheduling.sharding import Shard, choose
 from exporter.web.access import Access
@@ -76,7 +76,7 @@ def count(settings: Settings, shard: Shard) -> str:
 def warn(name: str, target: Target) -> None:
     """Say what cannot be had now and may be there when the exporter runs."""
     files = [SecretFile(path, what) for what, path in target.files().items()]
-    for look in (Destination(target).endpoint, *(file.read for file in files)):
+    for look in (EndpointResolver(target).endpoint, *(file.read for file in files)):
         try:
             look()
         except (Unreachable, Unreadable) as error:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from exporter.clock import Clock
-from exporter.collector import Yielded
+from exporter.collector import RunOutput
 from exporter.collectors import discover
 from exporter.collectors.health import health
 from exporter.config.loader import Settings
@@ -17,7 +17,7 @@ from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.run_log import describe
 from exporter.scheduling.runner import Run
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 from exporter.web.probe import blocks_of, is_good
 
 PATIENCE = timedelta(minutes=1)
@@ -39,27 +39,27 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
     try:
         await fleet.apply(replace(settings, targets={target: settings.targets[target]}))
         connection = fleet.connections[target]
-        standings = choose(target, connection.standings, collector)
+        statuses = choose(target, connection.statuses, collector)
         started = clock.monotonic()
         # Health first: a load balancer with nothing behind it would seem to lack every operation.
-        alive = connection.standings.get(health.name)
+        alive = connection.statuses.get(health.name)
         if alive:
-            alive.take(await connection.run(alive.watch, Yielded()))
-            if alive not in standings and alive.last and not is_good([alive.last]):
-                standings.insert(0, alive)  # a node of another kind would seem to lack every operation too
+            alive.take(await connection.run(alive.watch, RunOutput()))
+            if alive not in statuses and alive.last and not is_good([alive.last]):
+                statuses.insert(0, alive)  # a node of another kind would seem to lack every operation too
 
-        async def ask(standing: Standing) -> Run:
-            if standing is alive and alive.last:
+        async def ask(status: WatchStatus) -> Run:
+            if status is alive and alive.last:
                 return alive.last
-            return await connection.run(standing.watch, Yielded(), show(standing.watch.collector.name, clock))
+            return await connection.run(status.watch, RunOutput(), show(status.watch.collector.name, clock))
 
-        runs = await asyncio.gather(*map(ask, standings))
+        runs = await asyncio.gather(*map(ask, statuses))
     finally:
         await fleet.stop()
-    blocks = blocks_of(standings, runs, clock.monotonic() - started)
+    blocks = blocks_of(statuses, runs, clock.monotonic() - started)
     print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)  # where progress was shown
-    for standing, run in zip(standings, runs, strict=True):
-        print(describe(standing.watch, run), end="", file=sys.stderr)
+    for status, run in zip(statuses, runs, strict=True):
+        print(describe(status.watch, run), end="", file=sys.stderr)
     page = write_page(blocks, Format.TEXT_0).decode()
     print(printable(page) if sys.stdout.isatty() else page, end="", flush=True)
     return 0 if is_good(runs) else 1
@@ -70,14 +70,14 @@ def printable(page: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in page)
 
 
-def choose(target: str, standings: dict[str, Standing], collector: str | None) -> list[Standing]:
+def choose(target: str, statuses: dict[str, WatchStatus], collector: str | None) -> list[WatchStatus]:
     """Return the one named, or all that do not take long."""
     if collector is not None:
-        if collector not in standings:
-            raise WrongConfiguration([has_not(target, collector, standings)])
-        return [standings[collector]]
-    quick = [each for each in standings.values() if each.watch.schedule.timeout <= PATIENCE]
-    if long := [name for name, each in standings.items() if each not in quick]:
+        if collector not in statuses:
+            raise WrongConfiguration([has_not(target, collector, statuses)])
+        return [statuses[collector]]
+    quick = [each for each in statuses.values() if each.watch.schedule.timeout <= PATIENCE]
+    if long := [name for name, each in statuses.items() if each not in quick]:
         print(f"left out, since they may take long: {', '.join(long)}; name one with --collector", file=sys.stderr)
     if not quick:
         raise WrongConfiguration([f"{target} has no collector that is quick; name one with --collector"])

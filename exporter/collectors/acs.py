@@ -28,7 +28,7 @@ from exporter.api.scan import (
     newest_snapshot,
     template_name,
 )
-from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.collector import Memo, RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, PartyId, TemplateName
 from exporter.errors import Malformed, NoEntry, Refused, TooLarge, Unsupported
 from exporter.metrics.metric import Metric
@@ -120,13 +120,13 @@ class Counted(NamedTuple):
     templates: tuple[str, ...]
 
 
-COUNTED = Note[Counted]()
+COUNTED = Memo[Counted]()
 
 
 @collector(Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF, is_for_all=False)
-async def acs(node: Node, options: Options, previous: Yielded) -> Yields:
-    before = previous.note(COUNTED)
-    migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))
+async def acs(node: Node, options: Options, previous: RunOutput) -> Yields:
+    before = previous.memo(COUNTED)
+    migration_id = await find_migration(node, options.migration_id, previous.memo(MIGRATION))
     snapshot = await newest_snapshot(node, migration_id)
     if snapshot is None:
         node.remark("the scan has no snapshot", f"none in migration {migration_id}")

@@ -7,7 +7,7 @@ Costs: two small requests a run, some more at first on releases before 0.6.8.
 """
 
 from exporter.api.scan import MIGRATION, MigrationOptions, find_migration, newest_snapshot
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind
 from exporter.errors import Unsupported
 from exporter.metrics.metric import Metric
@@ -27,8 +27,8 @@ INFO = Metric(
 
 
 @collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1), options=MigrationOptions)
-async def acs_snapshot(node: Node, options: MigrationOptions, previous: Yielded) -> Yields:
-    migration_id = await find_migration(node, options.migration_id, previous.note(MIGRATION))
+async def acs_snapshot(node: Node, options: MigrationOptions, previous: RunOutput) -> Yields:
+    migration_id = await find_migration(node, options.migration_id, previous.memo(MIGRATION))
     yield MIGRATION.of(migration_id)
     snapshot = await newest_snapshot(node, migration_id)
     if snapshot is None:

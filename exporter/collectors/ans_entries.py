@@ -18,7 +18,7 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.scan import Name, prefix
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, PartyId, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -68,7 +68,7 @@ class Entries(Struct):
 
 
 @collector(Kind.VALIDATOR, Kind.SCAN, interval=minutes(10), timeout=minutes(1), options=Options)
-async def ans_entries(node: Node, options: Options, previous: Yielded) -> Yields:
+async def ans_entries(node: Node, options: Options, previous: RunOutput) -> Yields:
     async def ask(party: str) -> Answer | None:
         return await node.find(f"{prefix(node)}/ans-entries/by-party/{{party}}", Answer, party=party)
 

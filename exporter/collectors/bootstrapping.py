@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -43,7 +43,7 @@ class Transactions(Struct):
 
 
 @collector(Kind.SCAN, interval=minutes(60), timeout=minutes(30), options=Options)
-async def bootstrapping(node: Node, options: Options, previous: Yielded) -> Yields:
+async def bootstrapping(node: Node, options: Options, previous: RunOutput) -> Yields:
     for prefix in dict.fromkeys(options.prefixes):
         found = await node.find("/v0/synchronizer-bootstrapping-transactions/{prefix}", Transactions, prefix=prefix)
         if found is None:

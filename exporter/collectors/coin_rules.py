@@ -15,7 +15,7 @@ import msgspec
 
 from exporter.api.json_fields import Fields, differences, digest, leaves, read_number, show
 from exporter.api.scan import Name, template_name
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, Strict
 from exporter.errors import Malformed, TooLarge
 from exporter.metrics.metric import Metric
@@ -145,8 +145,8 @@ class Rules(NamedTuple):
         return not any(self.given < config.since <= now for config in self.configs)
 
 
-RULES = Note[Rules]()
-IN_FORCE = Note[Config]()
+RULES = Memo[Rules]()
+IN_FORCE = Memo[Config]()
 RULES_PACKAGE = {"amulet": PACKAGES["amulet"], "coin": None}
 """The network writes a package id, without its name; it is the package whose version the rules require."""
 NAMES: Mapping[str, type[CoinRules | AmuletRules]] = {"amulet": AmuletRules, "coin": CoinRules}
@@ -154,8 +154,8 @@ NAMES: Mapping[str, type[CoinRules | AmuletRules]] = {"amulet": AmuletRules, "co
 
 
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
-async def coin_rules(node: Node, options: Options, previous: Yielded) -> Yields:
-    known, before = previous.note(RULES), previous.note(IN_FORCE)
+async def coin_rules(node: Node, options: Options, previous: RunOutput) -> Yields:
+    known, before = previous.memo(RULES), previous.memo(IN_FORCE)
     names = dict.fromkeys((known.name, *NAMES) if known else NAMES)
     rules, synchronizer = await node.first(*(partial(ask, node, name, known) for name in names))
     now = node.now()

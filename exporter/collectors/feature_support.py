@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 
 from exporter.api.scan import Name
-from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.collector import RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -30,7 +30,7 @@ VALUES = {b"true": True, b"false": False}
 
 
 @collector(Kind.SCAN, interval=seconds(30), timeout=seconds(9))
-async def feature_support(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def feature_support(node: Node, options: Strict, previous: RunOutput) -> Yields:
     # The fields differ from release to release and may all be null: what is boolean is a feature.
     answer = await node.get("/v0/feature-support", Features, most_bytes=MOST_BYTES)
     for feature, value in answer.items():

@@ -15,14 +15,14 @@ from functools import partial
 from typing import NamedTuple
 
 from exporter.api.node_kind import VERSION_ROUTES, check_kind, version_of
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, Strict
 from exporter.errors import Failed, NotHttp, OutOfTime, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
 from exporter.metrics.metric import Metric, Sample
 from exporter.node import decoding
 from exporter.node.client import Node
 from exporter.node.decoding import looks_like_html, says_no_entry
-from exporter.node.transport import Reply
+from exporter.node.transport import Response
 
 UP = Metric(
     "canton_up",
@@ -53,7 +53,7 @@ DOCUMENTED = "/v0/scan-proxy/ans-entries/by-party/{party}"
 SETTLED_SECONDS, UNSETTLED_SECONDS = 300.0, 60.0
 """How long the node's kind is taken for what it was, and how long to wait before asking again what nothing told."""
 
-Answer = Reply | Failed
+Answer = Response | Failed
 Answers = tuple[Answer, Answer | None]
 
 
@@ -64,15 +64,15 @@ class Known(NamedTuple):
     seen: float
 
 
-KNOWN = Note[Known]()
+KNOWN = Memo[Known]()
 
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
-async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def health(node: Node, options: Strict, previous: RunOutput) -> Yields:
     (live, version), (ready, _) = await node.together((partial(knock_live, node), partial(knock_ready, node)))
     asked, verdict = await find_out(node, live, ready, version)
     if verdict == IS_UP:
-        yield KNOWN.of(await check(node, previous.note(KNOWN)))
+        yield KNOWN.of(await check(node, previous.memo(KNOWN)))
         yield UP.sample(1)
     elif verdict is not None:
         yield UP.sample(0)
@@ -87,7 +87,7 @@ async def health(node: Node, options: Strict, previous: Yielded) -> Yields:
         yield sample
 
 
-def is_up(found: Yielded) -> bool | None:
+def is_up(found: RunOutput) -> bool | None:
     """Return what a run found: whether the node is up, None if that is not known."""
     return next((sample.value == 1 for sample in found.of(UP)), None)
 
@@ -106,12 +106,12 @@ async def check(node: Node, known: Known | None) -> Known:
 
 async def knock_live(node: Node) -> Answers:
     """Return the answer of /livez, and where there is none the version's, for which a slow /readyz is not waited."""
-    live = await knock(node, "/livez")
-    return live, await knock(node, VERSION_ROUTES[node.kind]) if judge(live) == IS_ABSENT else None
+    live = await fetch(node, "/livez")
+    return live, await fetch(node, VERSION_ROUTES[node.kind]) if judge(live) == IS_ABSENT else None
 
 
 async def knock_ready(node: Node) -> Answers:
-    return await knock(node, "/readyz"), None
+    return await fetch(node, "/readyz"), None
 
 
 async def find_out(node: Node, live: Answer, ready: Answer, version: Answer | None) -> tuple[Answer, str | None]:
@@ -121,24 +121,24 @@ async def find_out(node: Node, live: Answer, ready: Answer, version: Answer | No
     if is_ready(ready):
         return ready, IS_UP
     verdict = judge(version)
-    if verdict == IS_UP and isinstance(version, Reply) and version_of(version) is None:
+    if verdict == IS_UP and isinstance(version, Response) and version_of(version) is None:
         verdict = IS_ABSENT  # a page that has nothing to do with us
     if verdict != IS_ABSENT:
         return version, verdict
-    if node.kind is Kind.VALIDATOR and is_documented(named := await knock(node, DOCUMENTED, party="health")):
+    if node.kind is Kind.VALIDATOR and is_documented(named := await fetch(node, DOCUMENTED, party="health")):
         return named, IS_UP
-    if isinstance(ready, Reply) and ready.status == 503:
+    if isinstance(ready, Response) and ready.status == 503:
         return ready, None
     return (ready, verdict) if (verdict := judge(ready)) != IS_ABSENT else (version, "not_found")
 
 
-async def knock(node: Node, route: str, **fill: str) -> Answer:
+async def fetch(node: Node, route: str, **fill: str) -> Answer:
     """Return the node's answer, or why none came: here that is an answer too.
 
     Raises Unauthorized or Unreachable if it could not be asked for want of a header or url that a file should hold.
     """
     try:
-        return await node.knock(route, **fill)
+        return await node.fetch(route, **fill)
     except (Unauthorized, OutOfTime):
         raise
     except Failed as failure:
@@ -212,7 +212,7 @@ def side_effects(live: Answer) -> Iterator[Sample]:
         yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
 
 
-def date_of(reply: Reply) -> float | None:
+def date_of(reply: Response) -> float | None:
     try:
         date = parsedate_to_datetime(reply.headers["Date"])
         return date.replace(tzinfo=date.tzinfo or UTC).timestamp()  # -0000 is UTC too, only said with less conviction

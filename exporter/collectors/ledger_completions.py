@@ -19,7 +19,7 @@ from pydantic import Field
 from exporter.api.ledger import CheckpointValue
 from exporter.api.scan import Name
 from exporter.api.stream_cursor import Position, check_order, follow, go_on
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, PartyId, Strict
 from exporter.errors import Malformed
 from exporter.metrics.metric import Metric
@@ -102,7 +102,7 @@ COMPLETIONS_ROUTE, COMMAND_COMPLETIONS_ROUTE = ROUTES = (
 class Totals:
     """The counters, on from where the last good run left them; by metric and label values."""
 
-    def __init__(self, previous: Yielded, user: str | None) -> None:
+    def __init__(self, previous: RunOutput, user: str | None) -> None:
         begin = [(COMPLETIONS, (user, "0")), (REJECTED, (user, "other")), (COST, (user,))] if user else []
         self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter(dict.fromkeys(begin, 0))
         self.counts.update({sample[:2]: int(sample.value) for sample in previous.samples})
@@ -135,18 +135,18 @@ class Totals:
         return error
 
 
-POSITION = Note[Position]()
-ROUTE = Note[str]()
+POSITION = Memo[Position]()
+ROUTE = Memo[str]()
 """Which of the two the node has."""
 
 
 @collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options)
-async def ledger_completions(node: Node, options: Options, previous: Yielded) -> Yields:
-    start = await go_on(node, previous.note(POSITION))
+async def ledger_completions(node: Node, options: Options, previous: RunOutput) -> Yields:
+    start = await go_on(node, previous.memo(POSITION))
     if start.gap:
         node.news.append(f"completions may have been missed up to offset {start.position.offset}: {start.gap}")
     totals = Totals(previous, options.user)
-    at_once, route = 1, previous.note(ROUTE) or COMPLETIONS_ROUTE
+    at_once, route = 1, previous.memo(ROUTE) or COMPLETIONS_ROUTE
 
     async def ask(asked: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
         nonlocal route

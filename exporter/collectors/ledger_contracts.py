@@ -19,7 +19,7 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.ledger import Event, Seen, ledger_end
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind
 from exporter.errors import Malformed, Refused, TooLarge, Unreachable, Unsupported
 from exporter.metrics.metric import Metric
@@ -84,7 +84,7 @@ class Page(Struct):
 
 
 @collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), options=Options, share=Share.HALF, is_on=False)
-async def ledger_contracts(node: Node, options: Options, previous: Yielded) -> Yields:
+async def ledger_contracts(node: Node, options: Options, previous: RunOutput) -> Yields:
     posted = partial(by_pages, node, options, "POST")
     counts = await node.first(posted, partial(by_pages_got, node, options), partial(by_list, node, options))
     seen = (sample.labels[0] for sample in previous.of(CONTRACTS))

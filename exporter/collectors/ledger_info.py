@@ -16,7 +16,7 @@ from pydantic import Field
 
 from exporter.api.ledger import Version
 from exporter.api.scan import Name
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, Strict
 from exporter.errors import Failed, Refused, TooLarge, Unsupported
 from exporter.metrics.metric import Metric
@@ -110,7 +110,7 @@ class Connected(Struct):
 
 
 @collector(Kind.LEDGER, interval=minutes(5), timeout=minutes(1), options=Options)
-async def ledger_info(node: Node, options: Options, previous: Yielded) -> Yields:
+async def ledger_info(node: Node, options: Options, previous: RunOutput) -> Yields:
     version = await node.get("/v2/version", Version)
     participant = await node.if_there(partial(node.get, "/v2/parties/participant-id", Participant))
     yield INFO.sample(1, version=version.version or "", participant=participant.id if participant else "")

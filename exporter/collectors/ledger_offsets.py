@@ -16,7 +16,7 @@ from pydantic import Field
 
 from exporter.api.ledger import Version, pruned_offset
 from exporter.api.scan import Name
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -124,7 +124,7 @@ class Seen:
     since: float
 
 
-SEEN = Note[Seen]()
+SEEN = Memo[Seen]()
 
 
 class Options(Strict):
@@ -133,7 +133,7 @@ class Options(Strict):
 
 
 @collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(9), options=Options)
-async def ledger_offsets(node: Node, options: Options, previous: Yielded) -> Yields:
+async def ledger_offsets(node: Node, options: Options, previous: RunOutput) -> Yields:
     ledger_end = await node.get("/v2/state/ledger-end", LedgerEnd)
     end = ledger_end.offset or 0
     yield END.sample(end)
@@ -148,7 +148,7 @@ async def ledger_offsets(node: Node, options: Options, previous: Yielded) -> Yie
     times, source = ledger_end.times, "ledger_end"
     if times is None:
         begin = max(end - options.lookback, pruned, 0)
-        seen = await newest_checkpoint(node, begin, end, previous.note(SEEN))
+        seen = await newest_checkpoint(node, begin, end, previous.memo(SEEN))
         if seen is None:
             return  # unknown, which is neither good nor bad: no series rather than an invented one
         yield SEEN.of(seen)

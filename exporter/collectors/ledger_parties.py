@@ -9,7 +9,7 @@ from collections import Counter
 
 import msgspec
 
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -35,7 +35,7 @@ class Page(Struct):
 
 
 @collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), share=Share.HALF, is_on=False)
-async def ledger_parties(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def ledger_parties(node: Node, options: Strict, previous: RunOutput) -> Yields:
     def query(token: Mark) -> dict[str, str]:
         return {} if token is None else {"pageToken": str(token)}
 

@@ -14,7 +14,7 @@ import msgspec
 
 from exporter.api.ledger import CheckpointValue, Event, Seen
 from exporter.api.stream_cursor import Position, check_order, follow, go_on
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind
 from exporter.errors import Malformed, TooLarge
 from exporter.metrics.metric import Metric
@@ -190,7 +190,7 @@ class Element(Struct):
 class Totals:
     """The counters, on from where the last good run left them; by metric and label values."""
 
-    def __init__(self, previous: Yielded) -> None:
+    def __init__(self, previous: RunOutput) -> None:
         self.counts: Counter[tuple[Metric, tuple[str, ...]]] = Counter({(COST, ()): 0})
         self.counts.update({(UPDATES, (kind,)): 0 for kind in KINDS})
         self.counts.update({(TOPOLOGY_EVENTS, (kind,)): 0 for kind in (*TOPOLOGY_KINDS, "other")})
@@ -213,12 +213,12 @@ class Totals:
                     self.newest = max(time, self.newest or time)
 
 
-POSITION = Note[Position]()
+POSITION = Memo[Position]()
 
 
 @collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options, is_on=False)
-async def ledger_updates(node: Node, options: Options, previous: Yielded) -> Yields:
-    start = await go_on(node, previous.note(POSITION))
+async def ledger_updates(node: Node, options: Options, previous: RunOutput) -> Yields:
+    start = await go_on(node, previous.memo(POSITION))
     totals = Totals(previous)
     if start.gap:
         totals.counts[(GAPS, (start.gap,))] += 1

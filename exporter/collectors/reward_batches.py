@@ -18,7 +18,7 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.mining_rounds import newest_rounds
-from exporter.collector import Note, Yielded, Yields, collector, minutes
+from exporter.collector import Memo, RunOutput, Yields, collector, minutes
 from exporter.config.models import Hash, Kind, PartyId, Strict
 from exporter.errors import Malformed, Refused, TooLarge, Unsupported
 from exporter.metrics.metric import Metric
@@ -136,12 +136,12 @@ class Sums:
         return total
 
 
-WALKED = Note[Walked]()
+WALKED = Memo[Walked]()
 
 
 @collector(Kind.SCAN, interval=minutes(10), timeout=minutes(9), options=Options, share=Share.HALF)
-async def reward_batches(node: Node, options: Options, previous: Yielded) -> Yields:
-    walked = previous.note(WALKED)
+async def reward_batches(node: Node, options: Options, previous: RunOutput) -> Yields:
+    walked = previous.memo(WALKED)
     prefixes = dict.fromkeys((walked.prefix, *PREFIXES) if walked else PREFIXES)
     found = await node.first(*(partial(newest_tree, node, options, prefix, walked) for prefix in prefixes))
     if found is None:

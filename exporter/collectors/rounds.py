@@ -7,7 +7,7 @@ Costs: one answer of some kB a run.
 """
 
 from exporter.api.mining_rounds import newest_rounds
-from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.collector import RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -26,7 +26,7 @@ PRICE = Metric("canton_coin_price_usd", "Price of a coin in US dollars in the ne
 
 
 @collector(Kind.SCAN, Kind.VALIDATOR, interval=seconds(60), timeout=seconds(30))
-async def rounds(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def rounds(node: Node, options: Strict, previous: RunOutput) -> Yields:
     opened, issuing = await newest_rounds(node)
     for state, each in (("open", opened), ("issuing", issuing)):
         if each is not None:

@@ -9,7 +9,7 @@ Costs: three small requests a run, two more on releases before 0.6.8.
 from functools import partial
 
 from exporter.api.scan import MIGRATION, MigrationOptions, Name, find_migration
-from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.collector import RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind
 from exporter.errors import Refused, Unsupported
 from exporter.metrics.metric import Metric
@@ -52,10 +52,10 @@ class Version(Struct):
 
 
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=MigrationOptions)
-async def scan_status(node: Node, options: MigrationOptions, previous: Yielded) -> Yields:
+async def scan_status(node: Node, options: MigrationOptions, previous: RunOutput) -> Yields:
     version = await node.if_there(partial(node.get, "/version", Version))
     try:
-        known = previous.note(MIGRATION)
+        known = previous.memo(MIGRATION)
         migration_id = await node.if_there(partial(find_migration, node, options.migration_id, known))
     except Refused as error:
         if version is None or error.status is not None:

@@ -10,7 +10,7 @@ from typing import Annotated
 import msgspec
 from pydantic import AwareDatetime, Field
 
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, PartyId, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -36,7 +36,7 @@ class Answer(Struct):
 
 
 @collector(Kind.SCAN, interval=minutes(10), timeout=minutes(1), options=Options)
-async def sv_reward_weight(node: Node, options: Options, previous: Yielded) -> Yields:
+async def sv_reward_weight(node: Node, options: Options, previous: RunOutput) -> Yields:
     before = {} if options.effective_before is None else {"effectiveBefore": options.effective_before.isoformat()}
 
     async def ask(party: str) -> Answer:

@@ -10,7 +10,7 @@ from functools import partial
 import msgspec
 
 from exporter.api.scan import Name
-from exporter.collector import Yielded, Yields, collector, minutes
+from exporter.collector import RunOutput, Yields, collector, minutes
 from exporter.config.models import Kind, Strict
 from exporter.errors import Refused, Unsupported
 from exporter.metrics.metric import Metric
@@ -52,7 +52,7 @@ class Serial(Struct):
 
 
 @collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1))
-async def synchronizer_upgrade(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def synchronizer_upgrade(node: Node, options: Strict, previous: RunOutput) -> Yields:
     announced = await node.if_there(partial(node.get, "/v0/lsu", Announced))
     try:
         serial = await node.if_there(partial(node.get, "/v0/active-synchronizer-serial", Serial))

@@ -13,7 +13,7 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.scan import Name
-from exporter.collector import Note, Yielded, Yields, collector, minutes, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, minutes, seconds
 from exporter.config.models import Kind, Strict, named
 from exporter.errors import Refused
 from exporter.metrics.metric import Metric
@@ -88,12 +88,12 @@ class CoinRules(Struct):
     update: Update = msgspec.field(name="coin_rules_update")
 
 
-SYNCHRONIZER = Note[str]()
+SYNCHRONIZER = Memo[str]()
 
 
 @collector(Kind.SCAN, interval=minutes(1), timeout=seconds(30), options=Options)
-async def traffic(node: Node, options: Options, previous: Yielded) -> Yields:
-    known = options.synchronizer or previous.note(SYNCHRONIZER)
+async def traffic(node: Node, options: Options, previous: RunOutput) -> Yields:
+    known = options.synchronizer or previous.memo(SYNCHRONIZER)
     synchronizer = known or await find_synchronizer(node)
     try:
         answers = await node.of_each(options.members, partial(ask, node, synchronizer))

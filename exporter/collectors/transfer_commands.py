@@ -17,7 +17,7 @@ import msgspec
 from pydantic import Field, model_validator
 
 from exporter.api.scan import Name, prefix
-from exporter.collector import Note, Yielded, Yields, collector, seconds
+from exporter.collector import Memo, RunOutput, Yields, collector, seconds
 from exporter.config.models import Kind, PartyId, Strict
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.client import Node
@@ -139,13 +139,13 @@ class CommandCounter(Struct):
     counter: WithState = msgspec.field(name="transfer_command_counter")
 
 
-FAILURES = Note[dict[str, float]]()
+FAILURES = Memo[dict[str, float]]()
 """When each failed command was last seen, by contract id."""
 
 
 @collector(Kind.VALIDATOR, Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
-async def transfer_commands(node: Node, options: Options, previous: Yielded) -> Yields:
-    known = previous.note(FAILURES)
+async def transfer_commands(node: Node, options: Options, previous: RunOutput) -> Yields:
+    known = previous.memo(FAILURES)
     failures: dict[str, Failure] = {}
     for followed in options.commands:
         sender, nonce = followed.sender, followed.nonce
@@ -212,7 +212,7 @@ def failure_of(sender: str, nonce: int, command: Command) -> Failure | None:
 
 
 def count_on(
-    metric: Metric, previous: Yielded, begin: Iterable[tuple[str, str]], newly: Iterable[tuple[str, str]]
+    metric: Metric, previous: RunOutput, begin: Iterable[tuple[str, str]], newly: Iterable[tuple[str, str]]
 ) -> Iterator[Sample]:
     """Give a counter by sender and one more label, on from the last run; what it may count begins at 0."""
     totals = Counter(dict.fromkeys(begin, 0))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import Yielded, Yields, collector, seconds
+from exporter.collector import RunOutput, Yields, collector, seconds
 from exporter.config.models import Hash, Kind, Strict
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -39,7 +39,7 @@ class Update(Struct):
 
 
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
-async def update_lookup(node: Node, options: Options, previous: Yielded) -> Yields:
+async def update_lookup(node: Node, options: Options, previous: RunOutput) -> Yields:
     async def ask(hash_: str) -> Update | None:
         return await node.find("/v2/updates/hash/{hash}", Update, hash=hash_)
 

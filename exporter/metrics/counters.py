@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from exporter.metrics.metric import Metric, Sample
 
 
-class Tally:
+class Counters:
     """Counters by metric and label values. `writes` tells whether anything changed since it was last looked at."""
 
     def __init__(self, zeros: Iterable[Metric] = ()) -> None:

@@ -52,7 +52,7 @@ class Auth(Protocol):
         """Take note that the node did not accept this token: it is not given out again before it was fetched anew."""
 
 
-class Anonymous:
+class NoToken:
     """Requests carry no token."""
 
     renewed_by = "nobody"
@@ -67,7 +67,7 @@ class Anonymous:
         pass
 
 
-class Given:
+class StaticToken:
     """A token written in the configuration: there is no other to be had."""
 
     renewed_by = "nobody"
@@ -85,7 +85,7 @@ class Given:
         pass
 
 
-class FromFile:
+class FileToken:
     """A token in a file that somebody renews; it is read again whenever the file is another."""
 
     renewed_by = "file"
@@ -120,8 +120,8 @@ class FromFile:
 def make_auth(settings: NoAuth | BearerAuth) -> Auth:
     match settings:
         case BearerAuth(token=text) if text is not None:
-            return Given(text.get_secret_value())
+            return StaticToken(text.get_secret_value())
         case BearerAuth(token_file=path) if path is not None:
-            return FromFile(path)
+            return FileToken(path)
         case _:
-            return Anonymous()
+            return NoToken()

@@ -13,12 +13,12 @@ from exporter.errors import Failed, Malformed, NoEntry, OutOfTime, Refused, Unsu
 from exporter.node.auth import Auth, Token
 from exporter.node.combining import Ways
 from exporter.node.decoding import check, decode, read_retry_after
-from exporter.node.messages import ANYTHING, NOTHING, Question, Request, question
+from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, question
 from exporter.node.pagination import Circle, Mark, Paged
 from exporter.node.rate_limit import Share
 from exporter.node.remark import Remark
 from exporter.node.stream import elements
-from exporter.node.transport import Reply, Transport
+from exporter.node.transport import Response, Transport
 
 T = TypeVar("T")
 P = TypeVar("P", bound=Paged)
@@ -59,7 +59,7 @@ class Node(Ways):
         """What `remark` was called with."""
         self.news: list[str] = []
         """What happened since the last run: logged each time, if this run ends well."""
-        self.requests: deque[Request] = deque(maxlen=SHOWN_REQUESTS)
+        self.requests: deque[RequestLogEntry] = deque(maxlen=SHOWN_REQUESTS)
         """The last requests, oldest first."""
 
     def now(self) -> float:
@@ -140,7 +140,7 @@ class Node(Ways):
         """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
         return self._pages(lambda mark: question("GET", route, fill, query(mark)), answer)
 
-    async def _pages(self, ask: Callable[[Mark], Question], answer: type[P]) -> AsyncGenerator[P, None]:
+    async def _pages(self, ask: Callable[[Mark], Request], answer: type[P]) -> AsyncGenerator[P, None]:
         asked, circle = ask(None), Circle()
         reply = await self._persist(asked)
         while True:
@@ -164,7 +164,7 @@ class Node(Ways):
         """
         return elements(question("GET", route, body=body), answer, self._auth, self._hear)
 
-    async def knock(self, route: str, **fill: str) -> Reply:
+    async def fetch(self, route: str, **fill: str) -> Response:
         """GET a route and return the answer whatever its status, as a probe of health does.
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
@@ -176,11 +176,11 @@ class Node(Ways):
             reply = await self._exchange(asked, None, Share.NONE)
         return reply
 
-    async def _answer(self, asked: Question) -> Reply:
+    async def _answer(self, asked: Request) -> Response:
         """Ask once; in a run of many questions, which may be an hour's work, as for a page."""
         return await self._persist(asked) if self._share is Share.HALF else check(await self._ask(asked))
 
-    async def _persist(self, asked: Question) -> Reply:
+    async def _persist(self, asked: Request) -> Response:
         """Ask for a page, and again after a pause if that may help, as long as there is time."""
         for longer in PATIENCE:
             try:
@@ -191,7 +191,7 @@ class Node(Ways):
                 await asyncio.sleep(max(failure.pause, longer))
         return check(await self._ask(asked, Share.HALF))
 
-    async def _ask(self, asked: Question, share: Share | None = None) -> Reply:
+    async def _ask(self, asked: Request, share: Share | None = None) -> Response:
         """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
         share = share or self._share
         token = await self._auth.token()
@@ -203,7 +203,7 @@ class Node(Ways):
                 reply = await self._exchange(asked, another, share)
         return reply
 
-    async def _hear(self, asked: Question, token: Token | None) -> AsyncGenerator[Reply, None]:
+    async def _hear(self, asked: Request, token: Token | None) -> AsyncGenerator[Response, None]:
         """Ask once by a websocket within the time this run has, and write it into the request log."""
         started, outcome = self._clock.monotonic(), "cancelled"
         try:
@@ -217,15 +217,15 @@ class Node(Ways):
             outcome = failure.reason
             raise
         finally:
-            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+            self.requests.append(RequestLogEntry(asked.method, asked.path, outcome, self._clock.monotonic() - started))
 
-    def _seconds_for(self, asked: Question) -> float:
+    def _seconds_for(self, asked: Request) -> float:
         seconds = self.time_left() - self._reserve
         if seconds <= 0:
             raise OutOfTime(f"{asked}: the run had no time left for it")
         return seconds
 
-    def _noted(self, reply: Reply) -> Reply:
+    def _noted(self, reply: Response) -> Response:
         """Leave the node alone if it asks for that, and take secrets out of what it says."""
         if reply.status == 429:
             self._transport.rest(reply.endpoint, read_retry_after(reply))
@@ -234,7 +234,7 @@ class Node(Ways):
             reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success or reply.status == 101)
         )
 
-    async def _exchange(self, asked: Question, token: Token | None, share: Share) -> Reply:
+    async def _exchange(self, asked: Request, token: Token | None, share: Share) -> Response:
         """Ask once within the time this run has, and write it into the request log."""
         started = self._clock.monotonic()
         outcome = "cancelled"
@@ -248,4 +248,4 @@ class Node(Ways):
             outcome = str(reply.status)
             return self._noted(reply)
         finally:
-            self.requests.append(Request(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+            self.requests.append(RequestLogEntry(asked.method, asked.path, outcome, self._clock.monotonic() - started))

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
-from exporter.node.transport import Reply
+from exporter.node.transport import Response
 
 T = TypeVar("T")
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -69,7 +69,7 @@ EXCERPT = 200
 """How many characters of a node's error text are passed on."""
 
 
-def check(reply: Reply) -> Reply:
+def check(reply: Response) -> Response:
     """Return a reply that is an answer; raise what any other says."""
     if reply.is_success and not looks_like_html(reply):
         return reply
@@ -78,7 +78,7 @@ def check(reply: Reply) -> Reply:
     raise failure_of(reply, said, code)
 
 
-def failure_of(reply: Reply, said: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
+def failure_of(reply: Response, said: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
     """Return what an answer means that is none: first by its status, then by what is in it."""
     status = reply.status
     if status in (401, 403):
@@ -106,7 +106,7 @@ def failure_of(reply: Reply, said: str, code: str | None) -> Failed | Unsupporte
     return Refused(said, status, code)
 
 
-def read_retry_after(reply: Reply) -> float:
+def read_retry_after(reply: Response) -> float:
     """Return how many seconds the node wants to be left alone; one, if it does not say, and at most LONGEST_REST."""
     text = reply.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
@@ -119,14 +119,14 @@ def read_retry_after(reply: Reply) -> float:
     return min(max(1.0, seconds), LONGEST_REST)
 
 
-def says_no_entry(reply: Reply) -> bool:
+def says_no_entry(reply: Response) -> bool:
     """Tell a 404 that means "no such entry" from one that means "no such operation"."""
     body = error_body(reply) if reply.status == 404 else None
     text = (body.error or body.cause or "") if body else ""
     return bool(body and (text or body.code)) and not text.startswith(NO_SUCH_ROUTE)
 
 
-def looks_like_html(reply: Reply) -> bool:
+def looks_like_html(reply: Response) -> bool:
     """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
     if "html" in reply.headers.get("Content-Type", "").lower():
         return bool(reply.body.strip())
@@ -134,7 +134,7 @@ def looks_like_html(reply: Reply) -> bool:
     return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
 
 
-def error_body(reply: Reply) -> ErrorBody | None:
+def error_body(reply: Response) -> ErrorBody | None:
     """Return an error in one of the APIs' own forms, if this is one."""
     try:
         return msgspec.json.decode(reply.body, type=ErrorBody)
@@ -142,7 +142,7 @@ def error_body(reply: Reply) -> ErrorBody | None:
         return None
 
 
-def error_text(reply: Reply) -> tuple[str | None, str]:
+def error_text(reply: Response) -> tuple[str | None, str]:
     """Return a node's error code, if it gave one, and what it said, in one line of bounded length."""
     body = error_body(reply)
     if body and (body.code or body.error or body.cause):
@@ -156,12 +156,12 @@ def one_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:EXCERPT]
 
 
-def decode(reply: Reply, answer: type[T]) -> T:
+def decode(reply: Response, answer: type[T]) -> T:
     """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
     return read(msgspec.Raw(reply.body), answer, reply.asked)
 
 
-def decode_message(reply: Reply, answer: type[T]) -> T:
+def decode_message(reply: Response, answer: type[T]) -> T:
     """Return a message of a stream, of a type that needs what an error does not have. Raises what an error means."""
     try:
         return decode(reply, answer)

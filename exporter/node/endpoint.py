@@ -32,7 +32,7 @@ class Endpoint:
     proxy: URL | None
 
 
-class Destination:
+class EndpointResolver:
     """What a target's settings say of its requests. A secret that turns up in a file is made known to `redact`."""
 
     def __init__(self, target: Target) -> None:

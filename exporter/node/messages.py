@@ -13,7 +13,7 @@ JSON, ANYTHING = "application/json", "*/*"
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Request:
     """A request: `route` is its path's template, by which it is counted, `path` the same filled in and quoted."""
 
     method: str
@@ -31,7 +31,7 @@ class Question:
         return f"{self.method} {self.route}"
 
 
-class Request(NamedTuple):
+class RequestLogEntry(NamedTuple):
     """One line of a run's request log."""
 
     method: str
@@ -49,9 +49,9 @@ def question(
     *,
     most_bytes: int | None = None,
     accept: str = JSON,
-) -> Question:
+) -> Request:
     path = route.format_map({name: quote_part(value) for name, value in fill.items()})
-    return Question(method, route, path, query, None if body is None else msgspec.json.encode(body), most_bytes, accept)
+    return Request(method, route, path, query, None if body is None else msgspec.json.encode(body), most_bytes, accept)
 
 
 def quote_part(text: str) -> str:

@@ -7,14 +7,14 @@ from typing import TypeVar
 from exporter.errors import Refused, Unsupported
 from exporter.node.auth import Auth, Token
 from exporter.node.decoding import check, decode_message
-from exporter.node.messages import Question
-from exporter.node.transport import Reply
+from exporter.node.messages import Request
+from exporter.node.transport import Response
 
 T = TypeVar("T")
-Hear = Callable[[Question, Token | None], AsyncGenerator[Reply, None]]
+Hear = Callable[[Request, Token | None], AsyncGenerator[Response, None]]
 
 
-async def elements(question: Question, answer: type[T], auth: Auth, hear: Hear) -> AsyncGenerator[T, None]:
+async def elements(question: Request, answer: type[T], auth: Auth, hear: Hear) -> AsyncGenerator[T, None]:
     """Give the elements; Unsupported is raised for the first only: what gave one has the operation."""
     count = 0
     try:
@@ -31,7 +31,7 @@ async def elements(question: Question, answer: type[T], auth: Auth, hear: Hear) 
         raise
 
 
-async def replies(question: Question, auth: Auth, hear: Hear) -> AsyncGenerator[Reply, None]:
+async def replies(question: Request, auth: Auth, hear: Hear) -> AsyncGenerator[Response, None]:
     """Give the messages, or the answer that opens no websocket; one to a token is not the last if there is another."""
     token = await auth.token()
     for is_last in (False, True):
@@ -50,7 +50,7 @@ async def replies(question: Question, auth: Auth, hear: Hear) -> AsyncGenerator[
     yield opening
 
 
-def refuse(reply: Reply) -> None:
+def refuse(reply: Response) -> None:
     """Raise what an answer means that opens no websocket."""
     if reply.is_success or reply.status in (400, 426):
         said = "no websocket was opened, which a proxy on the way may not let through"

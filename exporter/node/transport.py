@@ -17,11 +17,11 @@ from exporter.clock import Clock
 from exporter.config.models import Target
 from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.node import websocket
 from exporter.node.connector import Connector
-from exporter.node.endpoint import Destination, Endpoint
-from exporter.node.messages import Question
+from exporter.node.endpoint import Endpoint, EndpointResolver
+from exporter.node.messages import Request
 from exporter.node.rate_limit import Budget, Share
 from exporter.node.transport_errors import explain
 
@@ -31,7 +31,7 @@ MOST_BYTES = 32 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Response:
     """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
 
     `certificate_expiry` is of the newest handshake with the node, which is this question's or at most ten minutes old.
@@ -64,13 +64,13 @@ class Counted:
 class Transport:
     """The connections to one target."""
 
-    def __init__(self, target: Target, budget_of: Callable[[str], Budget], tally: Tally, clock: Clock) -> None:
+    def __init__(self, target: Target, budget_of: Callable[[str], Budget], counters: Counters, clock: Clock) -> None:
         """Take what every request needs, and what gives the budget of a host."""
-        self.destination = Destination(target)
+        self.destination = EndpointResolver(target)
         self.redact = self.destination.redact
         self._limit = target.timeout.total_seconds()
         self._budget_of = budget_of
-        self._tally = tally
+        self._counters = counters
         self._clock = clock
         self._connector = Connector(clock)
         self._session = aiohttp.ClientSession(
@@ -80,7 +80,7 @@ class Transport:
             middlewares=(websocket.nothing_else,),
         )
 
-    async def request(self, question: Question, token: str | None, share: Share, seconds: float) -> Reply:
+    async def request(self, question: Request, token: str | None, share: Share, seconds: float) -> Response:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
         Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
@@ -104,8 +104,8 @@ class Transport:
                 return await self._reply(response, question, endpoint, sent)
 
     async def stream(
-        self, question: Question, token: str | None, share: Share, seconds: float
-    ) -> AsyncGenerator[Reply, None]:
+        self, question: Request, token: str | None, share: Share, seconds: float
+    ) -> AsyncGenerator[Response, None]:
         """Ask by a websocket: give the answer to its opening, and if that is a 101, a reply for each message.
 
         It ends when the node has closed it as it does when all was sent, within `seconds`. Otherwise as `request`.
@@ -128,15 +128,15 @@ class Transport:
                 yield reply
                 return
             counted.code = "101"
-            opened = Reply(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
+            opened = Response(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
             async with websocket.ended(socket):
                 yield opened
                 async for message in websocket.messages(socket, question, limit, until):
-                    self._tally.add(self_metrics.RESPONSE_BYTES, question.route, amount=len(message))
+                    self._counters.add(self_metrics.RESPONSE_BYTES, question.route, amount=len(message))
                     yield replace(opened, body=message)
 
     async def _ready(
-        self, question: Question, token: str | None, share: Share, seconds: float
+        self, question: Request, token: str | None, share: Share, seconds: float
     ) -> tuple[Endpoint, CIMultiDict[str], float]:
         """Wait for the turn of a request; return where it goes, with which headers, and how many seconds it has."""
         seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
@@ -147,7 +147,7 @@ class Transport:
         return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
 
     @contextmanager
-    def _counted(self, question: Question, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
+    def _counted(self, question: Request, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
         """Count a request by how it ends, and raise in our words what aiohttp ran into."""
         counted, started = Counted(), self._clock.monotonic()
         try:
@@ -165,17 +165,17 @@ class Transport:
         else:
             counted.reason = ""
         finally:
-            self._tally.add(self_metrics.REQUESTS, question.route, question.method, counted.code, counted.reason)
-            self._tally.add(self_metrics.REQUEST_COUNT, question.route)
-            self._tally.add(self_metrics.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
+            self._counters.add(self_metrics.REQUESTS, question.route, question.method, counted.code, counted.reason)
+            self._counters.add(self_metrics.REQUEST_COUNT, question.route)
+            self._counters.add(self_metrics.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
             if counted.code == "429":
-                self._tally.add(self_metrics.THROTTLED)
+                self._counters.add(self_metrics.THROTTLED)
 
     def rest(self, endpoint: Endpoint, seconds: float) -> None:
         """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
         self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
 
-    async def _wait_for_turn(self, endpoint: Endpoint, question: Question, share: Share, seconds: float) -> float:
+    async def _wait_for_turn(self, endpoint: Endpoint, question: Request, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
@@ -200,17 +200,17 @@ class Transport:
         finally:
             waited = self._clock.monotonic() - started
             if waited > 0.001:  # less is the asking itself
-                self._tally.add(self_metrics.BUDGET_WAIT, amount=waited)
+                self._counters.add(self_metrics.BUDGET_WAIT, amount=waited)
         return waited
 
-    async def _reply(self, response: ClientResponse, question: Question, endpoint: Endpoint, sent: float) -> Reply:
+    async def _reply(self, response: ClientResponse, question: Request, endpoint: Endpoint, sent: float) -> Response:
         answered = self._clock.now()
         body = await self._read(response, question)
         expiry = self._connector.certificate_expiry.get(endpoint.origin)
         asked, accept = str(question), response.request_info.headers.get("Accept", "")
-        return Reply(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
+        return Response(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
 
-    async def _read(self, response: ClientResponse, question: Question) -> bytes:
+    async def _read(self, response: ClientResponse, question: Request) -> bytes:
         chunks, size = [], 0
         try:
             async for chunk in response.content.iter_any():
@@ -222,19 +222,19 @@ class Transport:
                         break
                     raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
         finally:
-            self._tally.add(self_metrics.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
+            self._counters.add(self_metrics.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def close(self) -> None:
         await self._session.close()
 
 
-def url_of(endpoint: Endpoint, question: Question) -> URL:
+def url_of(endpoint: Endpoint, question: Request) -> URL:
     url = endpoint.url.joinpath(question.path.lstrip("/"), encoded=True)
     return url.with_query(endpoint.url.query).update_query(question.query)
 
 
-def headers_of(question: Question, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
+def headers_of(question: Request, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
     headers = CIMultiDict({"Accept": question.accept})
     headers.update(configured)  # in whichever case their names are written
     if question.body is not None:

@@ -13,7 +13,7 @@ from aiohttp.http import WebSocketError
 from yarl import URL
 
 from exporter.errors import Malformed, TimedOut, TooLarge, Unreachable
-from exporter.node.messages import Question
+from exporter.node.messages import Request
 
 PROTOCOL = "daml.ws.auth"
 """What a ledger names in its answer, asked for or not; the token is in the same header as always."""
@@ -42,7 +42,7 @@ async def nothing_else(request: ClientRequest, handler: ClientHandlerType) -> Cl
 async def connect(
     session: aiohttp.ClientSession,
     url: URL,
-    question: Question,
+    question: Request,
     *,
     headers: Mapping[str, str],
     proxy: URL | None,
@@ -75,7 +75,7 @@ async def ended(socket: ClientWebSocketResponse) -> AsyncIterator[None]:
 
 
 async def messages(
-    socket: ClientWebSocketResponse, question: Question, limit: float, until: float
+    socket: ClientWebSocketResponse, question: Request, limit: float, until: float
 ) -> AsyncGenerator[bytes, None]:
     """Send the request and give each message of the answer, until the node closes as it does when all was sent.
 
@@ -105,7 +105,7 @@ async def messages(
         yield content
 
 
-def content_of(heard: aiohttp.WSMessage, question: Question) -> bytes | None:
+def content_of(heard: aiohttp.WSMessage, question: Request) -> bytes | None:
     """Return a message's content, None where the node has closed. Raises what it means if it closed otherwise."""
     match heard.type:
         case WSMsgType.TEXT:
@@ -130,13 +130,13 @@ async def next_frame(socket: ClientWebSocketResponse) -> aiohttp.WSMessage:
     return heard
 
 
-def too_late(question: Question, limit: float, *, is_end: bool) -> TimedOut:
+def too_late(question: Request, limit: float, *, is_end: bool) -> TimedOut:
     if is_end:
         return TimedOut(f"{question}: the run had no time left for the rest of the answer")
     return TimedOut(f"{question}: no further message within {limit:.3g} s")
 
 
-def what_is_wrong(error: object, question: Question) -> Malformed | TooLarge | Unreachable:
+def what_is_wrong(error: object, question: Request) -> Malformed | TooLarge | Unreachable:
     if not isinstance(error, WebSocketError):
         return Unreachable(f"{question}: the answer broke off")
     if error.code == WSCloseCode.MESSAGE_TOO_BIG:

@@ -13,17 +13,17 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
 from exporter.clock import Clock
-from exporter.collector import Collector, Yielded
+from exporter.collector import Collector, RunOutput
 from exporter.config.collector_models import Configured
 from exporter.config.loader import Settings
 from exporter.exposition.text import Lines
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets
 from exporter.scheduling.run_log import Progress, tell
 from exporter.scheduling.runner import Watch
 from exporter.scheduling.sharding import Shard
 from exporter.scheduling.target import Connection
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)
 
@@ -104,41 +104,41 @@ class Fleet:
                 kept[name] = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
         gone = [connection for connection in self.connections.values() if connection not in kept.values()]
         for connection in gone:
-            ended += [task for standing in connection.standings.values() for task in self._end(standing)]
+            ended += [task for status in connection.statuses.values() for task in self._end(status)]
         self.connections, self.configured = kept, settings.targets
         for name, connection in kept.items():
             ended += self._adopt_watches(connection, name, settings)
-        self._unanswered &= {standing.watch.key for standing in self.standings()}
+        self._unanswered &= {status.watch.key for status in self.statuses()}
         self._end_of_round()
         self._changes += 1
         return gone, ended
 
     def _adopt_watches(self, connection: Connection, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
         configured = settings.targets[name]
-        before, connection.standings = connection.standings, {}
+        before, connection.statuses = connection.statuses, {}
         for collector, schedule in configured.schedules.items():
             watch = Watch(name, configured.target, self._collectors[collector], schedule)
-            standing = before.get(collector)
-            if standing and standing.watch == watch:
+            status = before.get(collector)
+            if status and status.watch == watch:
                 del before[collector]
-                standing.present(settings.party_labels, settings.aliases)
+                status.present(settings.party_labels, settings.aliases)
             else:
-                tally = standing.tally if standing else Tally()
-                known = standing.previous if standing and standing.watch.asks_the_same_as(watch) else Yielded()
-                standing = Standing(watch, self._clock, tally, settings.party_labels, settings.aliases)
-                standing.previous = known
-            connection.standings[collector] = standing
-        for standing in before.values():
-            yield from self._end(standing)
-        for standing in connection.standings.values():
-            if self.scheduler.get_job(standing.watch.key) is None:
-                self._schedule(connection, standing.watch)
+                counters = status.counters if status else Counters()
+                known = status.previous if status and status.watch.asks_the_same_as(watch) else RunOutput()
+                status = WatchStatus(watch, self._clock, counters, settings.party_labels, settings.aliases)
+                status.previous = known
+            connection.statuses[collector] = status
+        for status in before.values():
+            yield from self._end(status)
+        for status in connection.statuses.values():
+            if self.scheduler.get_job(status.watch.key) is None:
+                self._schedule(connection, status.watch)
                 if not self.first_round.is_set():
-                    self._unanswered.add(standing.watch.key)
+                    self._unanswered.add(status.watch.key)
 
-    def _end(self, standing: Standing) -> Iterator[asyncio.Task[None]]:
+    def _end(self, status: WatchStatus) -> Iterator[asyncio.Task[None]]:
         """Take a watch off the schedule and end its run, if it has one."""
-        key = standing.watch.key
+        key = status.watch.key
         self.scheduler.remove_job(key)
         if (task := self._running.pop(key, None)) is not None:
             task.cancel()
@@ -176,11 +176,11 @@ class Fleet:
         self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
 
     async def _due(self, connection: Connection, watch: Watch) -> None:
-        standing = connection.standings.get(watch.collector.name)
-        is_current = self.connections.get(watch.name) is connection and standing and standing.watch is watch
-        if standing is None or not is_current or self._stopping:
+        status = connection.statuses.get(watch.collector.name)
+        is_current = self.connections.get(watch.name) is connection and status and status.watch is watch
+        if status is None or not is_current or self._stopping:
             return  # it was on its way when a reload or the end took its watch away
-        task = self._running[watch.key] = asyncio.create_task(self._run(connection, standing), name=watch.key)
+        task = self._running[watch.key] = asyncio.create_task(self._run(connection, status), name=watch.key)
         await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
         if self._running.get(watch.key) is task:
             del self._running[watch.key]
@@ -188,10 +188,10 @@ class Fleet:
             told = connection.transport.redact("".join(traceback.format_exception(bug)))
             log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
 
-    async def _run(self, connection: Connection, standing: Standing) -> None:
-        watch, before, remarks = standing.watch, standing.last, standing.remarks
-        result = await connection.run(watch, standing.previous, Progress(standing, self._clock))
-        standing.take(result)
+    async def _run(self, connection: Connection, status: WatchStatus) -> None:
+        watch, before, remarks = status.watch, status.last, status.remarks
+        result = await connection.run(watch, status.previous, Progress(status, self._clock))
+        status.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
         self._end_of_round()
@@ -203,13 +203,13 @@ class Fleet:
 
     def _skipped(self, event: JobSubmissionEvent) -> None:
         target, _, collector = event.job_id.rpartition("/")
-        if target in self.connections and collector in self.connections[target].standings:
-            self.connections[target].standings[collector].skip()
+        if target in self.connections and collector in self.connections[target].statuses:
+            self.connections[target].statuses[collector].skip()
             self._changes += 1
 
-    def standings(self) -> Iterator[Standing]:
+    def statuses(self) -> Iterator[WatchStatus]:
         """Return how every watch stands, target by target."""
-        return (standing for each in self.connections.values() for standing in each.standings.values())
+        return (status for each in self.connections.values() for status in each.statuses.values())
 
     def changed(self) -> None:
         """Note a change of what else is on the page."""
@@ -217,15 +217,15 @@ class Fleet:
 
     def change(self) -> object:
         """Return something that is another one whenever a page would be."""
-        shown = sum(standing.is_shown for standing in self.standings())
-        return self._changes, shown, sum(each.tally.writes for each in self.connections.values())
+        shown = sum(status.is_shown for status in self.statuses())
+        return self._changes, shown, sum(each.counters.writes for each in self.connections.values())
 
     def blocks(self) -> Iterator[Block]:
         """Return what a page is made of, target by target."""
         for name, connection in self.connections.items():
             yield Block(name, None, connection.lines())
-            for collector, standing in connection.standings.items():
-                for lines in standing.lines:
+            for collector, status in connection.statuses.items():
+                for lines in status.lines:
                     yield Block(name, collector, lines)
 
     async def stop(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from exporter.clock import Clock
 from exporter.node.remark import Remark
 from exporter.scheduling.runner import Outcome, Run, Watch
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +58,10 @@ def describe(watch: Watch, run: Run) -> str:
 
 
 class Progress:
-    """Tells how far one run has come: the watch's standing at once, the log now and then."""
+    """Tells how far one run has come: the watch's status at once, the log now and then."""
 
-    def __init__(self, standing: Standing, clock: Clock) -> None:
-        self._standing = standing
+    def __init__(self, status: WatchStatus, clock: Clock) -> None:
+        self._standing = status
         self._clock = clock
         self._told = clock.monotonic()
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from exporter.clock import Clock
-from exporter.collector import Collector, Yielded
+from exporter.collector import Collector, RunOutput
 from exporter.config.durations import write_duration
 from exporter.config.models import Schedule, Target
 from exporter.errors import BUG, Failed, Refused, TimedOut, TooLarge, Unsupported, worst
@@ -17,12 +17,12 @@ from exporter.metrics.metric import Sample
 from exporter.node.auth import Auth
 from exporter.node.client import Node
 from exporter.node.decoding import one_line
-from exporter.node.messages import Request
+from exporter.node.messages import RequestLogEntry
 from exporter.node.remark import Remark
 from exporter.node.transport import Transport
 
 MOST_ITEMS = 50_000
-"""How many samples and notes a run may give: a node that makes up names must not fill our memory."""
+"""How many samples and memos a run may give: a node that makes up names must not fill our memory."""
 OTHERS_TURN = 1_000
 """After so many of them everything else has its turn."""
 
@@ -76,8 +76,8 @@ class Run:
     """What people should know although the run is ok."""
     news: Sequence[str] = ()
     """What happened since the last run, a sentence each."""
-    requests: Sequence[Request] = ()
-    yielded: Yielded = field(default_factory=Yielded)
+    requests: Sequence[RequestLogEntry] = ()
+    yielded: RunOutput = field(default_factory=RunOutput)
 
     @property
     def state(self) -> tuple[Outcome, str | None]:
@@ -90,7 +90,7 @@ async def run(
     transport: Transport,
     auth: Auth,
     clock: Clock,
-    previous: Yielded,
+    previous: RunOutput,
     *,
     is_down: Callable[[], bool] = lambda: False,
     progress: Callable[[str], None] = lambda words: None,
@@ -105,7 +105,7 @@ async def run(
     limit = watch.schedule.timeout.total_seconds()
     share = watch.collector.share
     node = Node(watch.target.kind, transport, auth, clock, started + limit, share=share, progress=progress)
-    outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", Yielded()
+    outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", RunOutput()
     try:
         async with asyncio.timeout(limit):
             yielded = await ask(watch, node, previous)
@@ -145,7 +145,7 @@ def verdict(exception: BaseException, watch: Watch) -> tuple[Outcome, str | None
     return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {said}"
 
 
-async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:
+async def ask(watch: Watch, node: Node, previous: RunOutput) -> RunOutput:
     """Return all that a collector yields; two samples of the same series are a bug."""
     items = []
     seen: set[tuple[object, ...]] = set()
@@ -161,4 +161,4 @@ async def ask(watch: Watch, node: Node, previous: Yielded) -> Yielded:
                 if series in seen:
                     raise ValueError(f"two samples of {item.metric.name}{item.labels}")
                 seen.add(series)
-    return Yielded(items)
+    return RunOutput(items)

@@ -8,18 +8,18 @@ from datetime import timedelta
 from functools import partial
 
 from exporter.clock import Clock
-from exporter.collector import Yielded
+from exporter.collector import RunOutput
 from exporter.collectors.health import UP, health
 from exporter.config.models import Budget, Target
 from exporter.errors import Unreachable
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.node.auth import make_auth
 from exporter.node.rate_limit import Budgets
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Run, Watch, run
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 
 
 class Connection:
@@ -28,11 +28,11 @@ class Connection:
     def __init__(self, name: str, target: Target, budgets: Budgets, allowed: Budget, clock: Clock) -> None:
         self.target = target
         self.allowed = allowed
-        self.tally = Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
-        self.standings: dict[str, Standing] = {}
+        self.counters = Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
+        self.statuses: dict[str, WatchStatus] = {}
         """By collector."""
         self.auth = make_auth(target.auth)
-        self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.tally, clock)
+        self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.counters, clock)
         self._clock = clock
         self._asked: dict[str, str] = {}
         """The node that each watch last asked, by the watch's key."""
@@ -41,8 +41,8 @@ class Connection:
 
     def is_up(self) -> bool | None:
         """Tell whether the node is up, None if that is not known."""
-        standing = self.standings.get(health.name)
-        reading = standing.reading(UP) if standing else None
+        status = self.statuses.get(health.name)
+        reading = status.reading(UP) if status else None
         return None if reading is None else reading == 1
 
     def is_down(self) -> bool:
@@ -54,11 +54,11 @@ class Connection:
         key = f"{watch.key} {limit}"
         if key not in self._probing:
             schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})
-            self._probing[key] = asyncio.create_task(self._run(replace(watch, schedule=schedule), Yielded()))
+            self._probing[key] = asyncio.create_task(self._run(replace(watch, schedule=schedule), RunOutput()))
             self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
         return await asyncio.shield(self._probing[key])
 
-    async def run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
+    async def run(self, watch: Watch, previous: RunOutput, progress: Callable[[str], None] = lambda words: None) -> Run:
         """Run a watch of this target once; `progress` is told how far it has come.
 
         What was read of another node, while the file of the url named that, is no beginning to go on from.
@@ -66,10 +66,12 @@ class Connection:
         with suppress(Unreachable):
             here = self.transport.destination.endpoint().node
             if self._asked.setdefault(watch.key, here) != here:
-                self._asked[watch.key], previous = here, Yielded()
+                self._asked[watch.key], previous = here, RunOutput()
         return await self._run(watch, previous, progress)
 
-    async def _run(self, watch: Watch, previous: Yielded, progress: Callable[[str], None] = lambda words: None) -> Run:
+    async def _run(
+        self, watch: Watch, previous: RunOutput, progress: Callable[[str], None] = lambda words: None
+    ) -> Run:
         return await run(
             watch, self.transport, self.auth, self._clock, previous, is_down=self.is_down, progress=progress
         )
@@ -85,7 +87,7 @@ class Connection:
     def lines(self) -> Lines:
         """Return what is known of the target itself."""
         url = self.transport.destination.public_url
-        samples = [self_metrics.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.tally.samples()]
+        samples = [self_metrics.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.counters.samples()]
         token = self.auth.at_hand()
         if token is not None and token.issued is not None:
             samples.append(self_metrics.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))

@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import Literal
 
 from exporter.clock import Clock
-from exporter.collector import Yielded
+from exporter.collector import RunOutput
 from exporter.collectors.health import health, is_up
 from exporter.errors import Refused, TimedOut
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.remark import Remark
 from exporter.scheduling.party_labels import cap, rename_parties
@@ -20,21 +20,21 @@ from exporter.scheduling.runner import Outcome, Run, Watch
 HEALTH_RESULTS = {True: "up", False: "down", None: "unknown"}
 
 
-class Standing:
+class WatchStatus:
     """What is known of one watch. A failed run leaves the last good samples on show until their grace is over."""
 
     def __init__(
         self,
         watch: Watch,
         clock: Clock,
-        tally: Tally,
+        counters: Counters,
         style: Literal["full", "short"] = "full",
         aliases: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.watch = watch
-        self.tally = tally
+        self.counters = counters
         """Its counters, which outlive it: the watch that takes its place after a reload counts on."""
-        self.previous = Yielded()
+        self.previous = RunOutput()
         self.last: Run | None = None
         self.remarks: Sequence[Remark] = ()
         """Those of the last run that was ok."""
@@ -51,11 +51,11 @@ class Standing:
         self._common = watch.labels
         self._lines = Lines()
         for counter in (self_metrics.RUNS, self_metrics.SKIPPED, self_metrics.DROPPED):
-            self.tally.add(counter, watch.collector.name, amount=0)
+            self.counters.add(counter, watch.collector.name, amount=0)
         for reason in (Refused.reason, TimedOut.reason):
-            self.tally.add(self_metrics.FAILURES, watch.collector.name, reason, amount=0)
+            self.counters.add(self_metrics.FAILURES, watch.collector.name, reason, amount=0)
         for result in HEALTH_RESULTS.values() if watch.collector is health else ():
-            self.tally.add(self_metrics.HEALTH_RESULTS, result, amount=0)
+            self.counters.add(self_metrics.HEALTH_RESULTS, result, amount=0)
         self._write_own()
 
     @property
@@ -93,16 +93,16 @@ class Standing:
             self.previous, self._supported, self._last_success = run.yielded, True, run.ended
             self.remarks = run.remarks
             if dropped:
-                self.tally.add(self_metrics.DROPPED, name, amount=dropped)
+                self.counters.add(self_metrics.DROPPED, name, amount=dropped)
         elif run.outcome is Outcome.UNSUPPORTED:
             self._supported = False
             self._shown_until = -math.inf
         else:
-            self.tally.add(self_metrics.FAILURES, name, run.reason or "")
+            self.counters.add(self_metrics.FAILURES, name, run.reason or "")
         if self.watch.collector is health:
-            self.tally.add(self_metrics.HEALTH_RESULTS, HEALTH_RESULTS[is_up(run.yielded)])
+            self.counters.add(self_metrics.HEALTH_RESULTS, HEALTH_RESULTS[is_up(run.yielded)])
         self.last, self.progress = run, None
-        self.tally.add(self_metrics.RUNS, name)
+        self.counters.add(self_metrics.RUNS, name)
         self._write_own()
 
     def _show(self, samples: Sequence[Sample]) -> int:
@@ -121,7 +121,7 @@ class Standing:
     def skip(self) -> None:
         """Count a run that was due while the one before had not ended; one that may take so long is not late."""
         if self.watch.schedule.timeout <= self.watch.schedule.interval:
-            self.tally.add(self_metrics.SKIPPED, self.watch.collector.name)
+            self.counters.add(self_metrics.SKIPPED, self.watch.collector.name)
             self._write_own()
 
     def _write_own(self) -> None:
@@ -129,7 +129,7 @@ class Standing:
         samples = [
             self_metrics.INTERVAL.sample(self.watch.schedule.interval.total_seconds(), collector=collector),
             self_metrics.LAST_SUCCESS.sample(self._last_success, collector=collector),
-            *self.tally.samples(),
+            *self.counters.samples(),
         ]
         if self._supported is not None:
             samples.append(self_metrics.SUPPORTED.sample(self._supported, collector=collector))

@@ -16,7 +16,7 @@ from exporter.scheduling.run_log import describe
 from exporter.scheduling.runner import Outcome, Run
 from exporter.scheduling.sharding import shard_of
 from exporter.scheduling.target import Connection
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 from exporter.web.content_negotiation import choose_format
 
 SUCCESS = Metric("probe_success", "1 if the node is up as far as was asked, and no collector failed; 0 if not.")
@@ -45,17 +45,17 @@ class Probe:
 
     async def _answer(self, request: web.Request) -> web.Response:
         limit = read_limit(request, self.offset)
-        connection, standings = self._chosen(request, limit)
+        connection, statuses = self._chosen(request, limit)
         started = self.clock.monotonic()
-        runs = await asyncio.gather(*(connection.probe(standing.watch, limit) for standing in standings))
-        blocks = blocks_of(standings, runs, self.clock.monotonic() - started)
+        runs = await asyncio.gather(*(connection.probe(status.watch, limit) for status in statuses))
+        blocks = blocks_of(statuses, runs, self.clock.monotonic() - started)
         if request.query.get("debug") == "true":
-            told = "".join(describe(standing.watch, run) for standing, run in zip(standings, runs, strict=True))
+            told = "".join(describe(status.watch, run) for status, run in zip(statuses, runs, strict=True))
             return web.Response(text=f"{told}\n{write_page(blocks, choose_format('')).decode()}")
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
         return web.Response(body=write_page(blocks, format_), headers={"Content-Type": format_.value})
 
-    def _chosen(self, request: web.Request, limit: timedelta) -> tuple[Connection, Sequence[Standing]]:
+    def _chosen(self, request: web.Request, limit: timedelta) -> tuple[Connection, Sequence[WatchStatus]]:
         """Return the target and which of its watches are asked for: the one named, or all that end in time."""
         name, collector = request.query.get("target"), request.query.get("collector")
         if not name:
@@ -64,15 +64,15 @@ class Probe:
         if connection is None:
             raise web.HTTPNotFound(text=f"{self._elsewhere(name)}\n")
         if collector is None:
-            cheap = [each for each in connection.standings.values() if each.watch.schedule.timeout <= limit]
+            cheap = [each for each in connection.statuses.values() if each.watch.schedule.timeout <= limit]
             if not cheap:  # a probe that asked nothing must not look like a success
                 text = f"no collector of {name} is sure to end within {limit.total_seconds():.3g} s"
                 raise web.HTTPBadRequest(text=f"{text}; raise scrape_timeout, or name one: &collector=NAME\n")
             return connection, cheap
-        if collector not in connection.standings:
-            there = ", ".join(sorted(connection.standings))
+        if collector not in connection.statuses:
+            there = ", ".join(sorted(connection.statuses))
             raise web.HTTPNotFound(text=f"{name} has no collector {collector[:100]}; it has {there}\n")
-        return connection, [connection.standings[collector]]
+        return connection, [connection.statuses[collector]]
 
     def _elsewhere(self, name: str) -> str:
         """Say of a target that is not watched here who watches it, or that there is none."""
@@ -95,10 +95,10 @@ def read_limit(request: web.Request, offset: timedelta) -> timedelta:
     return limit
 
 
-def blocks_of(standings: Sequence[Standing], runs: Sequence[Run], seconds: float) -> list[Lines]:
+def blocks_of(statuses: Sequence[WatchStatus], runs: Sequence[Run], seconds: float) -> list[Lines]:
     """Return what the page of a probe is made of: whether it went well, how long it took, and what was read."""
     own = [SUCCESS.sample(is_good(runs)), SECONDS.sample(seconds)]
-    return [Lines(own), *(standing.lines_of(run) for standing, run in zip(standings, runs, strict=True))]
+    return [Lines(own), *(status.lines_of(run) for status, run in zip(statuses, runs, strict=True))]
 
 
 def is_good(runs: Iterable[Run]) -> bool:

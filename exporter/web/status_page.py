@@ -11,7 +11,7 @@ from exporter import __version__
 from exporter.clock import Clock
 from exporter.config.durations import write_duration
 from exporter.scheduling.fleet import Fleet
-from exporter.scheduling.watch_status import Standing
+from exporter.scheduling.watch_status import WatchStatus
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>canton-exporter</title>
@@ -58,15 +58,15 @@ class Landing:
     prefix: str = ""
 
     async def answer(self, request: web.Request) -> web.Response:
-        standings = list(self.fleet.standings())
-        states = Counter(standing.last.outcome.value if standing.last else "waiting" for standing in standings)
+        statuses = list(self.fleet.statuses())
+        states = Counter(status.last.outcome.value if status.last else "waiting" for status in statuses)
         shard = self.fleet.shard
         part = f"{shard}: {len(self.fleet.connections)} of {len(self.fleet.configured)} targets &middot; "
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         text = PAGE.format(
             version=escape(__version__),
             part=part if shard.total > 1 else "",
-            summary=f"{len(standings)} watches{': ' if counts else ''}{counts}",
+            summary=f"{len(statuses)} watches{': ' if counts else ''}{counts}",
             prefix=escape(self.prefix),
             metrics=escape(self.telemetry_path),
             targets="".join(self._targets()),
@@ -82,27 +82,27 @@ class Landing:
                 name=escape(name),
                 state={True: "up", False: "down", None: ""}[connection.is_up()],
                 about=" &middot; ".join(map(escape, (target.kind, url, target.network, target.role))),
-                rows="".join(self._row(standing) for standing in connection.standings.values()),
+                rows="".join(self._row(status) for status in connection.statuses.values()),
             )
 
-    def _row(self, standing: Standing) -> str:
-        run, schedule = standing.last, standing.watch.schedule
+    def _row(self, status: WatchStatus) -> str:
+        run, schedule = status.last, status.watch.schedule
         state = run.outcome.value if run else "waiting"
         cells = [
-            f"<td>{escape(standing.watch.collector.name)}</td>",
+            f"<td>{escape(status.watch.collector.name)}</td>",
             f'<td><span class="{state}">{state}{escape(f": {run.reason}") if run and run.reason else ""}</span></td>',
             f'<td class="number">{f"{max(0, self.clock.now() - run.ended):.0f} s ago" if run else ""}</td>',
             f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
             f'<td class="number">{write_duration(schedule.interval)}</td>',
-            f'<td class="number">{standing.series}</td>',
-            f'<td class="error">{escape(said(standing))}</td>',
+            f'<td class="number">{status.series}</td>',
+            f'<td class="error">{escape(said(status))}</td>',
         ]
         return f"<tr>{''.join(cells)}</tr>\n"
 
 
-def said(standing: Standing) -> str:
+def said(status: WatchStatus) -> str:
     """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
-    run = standing.last
-    parts = [f"under way: {standing.progress}"] if standing.progress else []
+    run = status.last
+    parts = [f"under way: {status.progress}"] if status.progress else []
     parts += [str(part) for part in (run.error, *run.remarks, *run.news) if part] if run else []
     return "; ".join(parts)

@@ -13,7 +13,7 @@ import trustme
 from aiohttp import web
 
 from exporter.collectors.health import health
-from exporter.node.auth import Given
+from exporter.node.auth import StaticToken
 from exporter.node.transport import Transport
 from tests.conftest import NOW, FakeClock, Lines
 from tests.nodes import RawNode, TestNode
@@ -430,7 +430,7 @@ async def test_a_date_that_is_none_gives_no_offset(node: TestNode, lines: Lines,
 
 async def test_sends_a_token_at_hand_and_does_without_where_it_is_not_liked(lines: Lines, node: TestNode) -> None:
     answer_well(node)
-    lines.auth = Given("at-hand")
+    lines.auth = StaticToken("at-hand")
     await lines(health)
     assert {request.headers.get("Authorization") for request in node.requests} == {"Bearer at-hand"}
 
@@ -442,7 +442,7 @@ async def test_a_token_that_expired_does_not_take_a_living_node_for_dead(lines: 
     node._answer = answer  # type: ignore[method-assign]
     await node.stop()
     await node.start()
-    lines.auth = Given("expired")
+    lines.auth = StaticToken("expired")
     assert await states(lines) == UP | READY
 
 

@@ -30,7 +30,7 @@ class Parties(Strict):
 
 
 @dataclass(frozen=True)
-class Question:
+class Request:
     """A collector as far as settings know it."""
 
     name: str
@@ -44,15 +44,15 @@ class Question:
 
 TAKEN = "the exporter's own metrics have a label of this name; choose another"
 
-QUESTIONS: Mapping[str, Question] = {
+QUESTIONS: Mapping[str, Request] = {
     question.name: question
     for question in (
-        Question("health", frozenset(Kind)),
-        Question("features", frozenset({Kind.SCAN})),
-        Question("counts", frozenset({Kind.SCAN}), is_for_all=False),
-        Question("offsets", frozenset({Kind.LEDGER}), Lookback),
-        Question("costly", frozenset({Kind.LEDGER}), is_on=False),
-        Question("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
+        Request("health", frozenset(Kind)),
+        Request("features", frozenset({Kind.SCAN})),
+        Request("counts", frozenset({Kind.SCAN}), is_for_all=False),
+        Request("offsets", frozenset({Kind.LEDGER}), Lookback),
+        Request("costly", frozenset({Kind.LEDGER}), is_on=False),
+        Request("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
     )
 }
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from exporter.metrics.counters import Tally
+from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric, Sample
 
 HEIGHT = Metric("canton_height", "How high.", ("round", "party"))
@@ -64,30 +64,30 @@ def test_a_value_that_is_no_number_is_refused(value: object) -> None:
 
 
 def test_a_tally_counts_by_metric_and_labels() -> None:
-    tally = Tally()
-    tally.add(ASKED, "/a")
-    tally.add(ASKED, "/b", amount=0.5)
-    tally.add(ASKED, "/a", amount=2)
-    assert tally.samples() == [Sample(ASKED, ("/a",), 3.0), Sample(ASKED, ("/b",), 0.5)]
+    counters = Counters()
+    counters.add(ASKED, "/a")
+    counters.add(ASKED, "/b", amount=0.5)
+    counters.add(ASKED, "/a", amount=2)
+    assert counters.samples() == [Sample(ASKED, ("/a",), 3.0), Sample(ASKED, ("/b",), 0.5)]
 
 
 def test_a_counter_without_labels_is_there_before_it_counts() -> None:
-    tally = Tally([PLAIN])
-    assert tally.samples() == [Sample(PLAIN, (), 0.0)]
-    tally.add(PLAIN)
-    assert tally.samples() == [Sample(PLAIN, (), 1.0)]
+    counters = Counters([PLAIN])
+    assert counters.samples() == [Sample(PLAIN, (), 0.0)]
+    counters.add(PLAIN)
+    assert counters.samples() == [Sample(PLAIN, (), 1.0)]
 
 
 def test_a_tally_tells_that_it_changed() -> None:
-    tally = Tally([PLAIN])
-    assert tally.writes == 0
-    tally.add(PLAIN, amount=0.0)
-    tally.add(ASKED, "/a")
-    assert tally.writes == 2
+    counters = Counters([PLAIN])
+    assert counters.writes == 0
+    counters.add(PLAIN, amount=0.0)
+    counters.add(ASKED, "/a")
+    assert counters.writes == 2
 
 
 def test_samples_taken_earlier_do_not_change() -> None:
-    tally = Tally([PLAIN])
-    before = tally.samples()
-    tally.add(PLAIN)
+    counters = Counters([PLAIN])
+    before = counters.samples()
+    counters.add(PLAIN)
     assert before == [Sample(PLAIN, (), 0.0)]

@@ -9,7 +9,7 @@ import pytest
 
 from exporter.config.models import BearerAuth, NoAuth
 from exporter.errors import Unauthorized
-from exporter.node.auth import Anonymous, Auth, FromFile, Given, Token, make_auth, read_token
+from exporter.node.auth import Auth, FileToken, NoToken, StaticToken, Token, make_auth, read_token
 
 
 def jwt(payload: bytes) -> str:
@@ -79,14 +79,14 @@ def test_a_token_does_not_show_its_text() -> None:
 
 async def test_none_is_sent_where_none_is_configured() -> None:
     auth = make_auth(NoAuth())
-    assert isinstance(auth, Anonymous)
+    assert isinstance(auth, NoToken)
     auth.reject(Token("a-token"))
     assert (await auth.token(), auth.at_hand(), auth.renewed_by) == (None, None, "nobody")
 
 
 async def test_a_token_in_the_configuration_is_the_only_one() -> None:
     auth = make_auth(BearerAuth.model_validate({"type": "bearer", "token": jwt(b'{"iat":4,"exp":5}')}))
-    assert isinstance(auth, Given)
+    assert isinstance(auth, StaticToken)
     token = await auth.token()
     assert token == auth.at_hand() == Token(jwt(b'{"iat":4,"exp":5}'), 4, 5)
     assert token is not None
@@ -98,7 +98,7 @@ async def test_a_token_in_a_file_is_renewed_by_the_file(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text(f"  {jwt(b'{}')}\r\n\n", encoding="ascii")
     auth = make_auth(BearerAuth.model_validate({"type": "bearer", "token_file": str(file)}))
-    assert isinstance(auth, FromFile)
+    assert isinstance(auth, FileToken)
     assert await auth.token() == auth.at_hand() == Token(jwt(b"{}"))
     assert auth.renewed_by == "file"
 
@@ -145,7 +145,7 @@ def move(file: Path, to: Path) -> None:
 
 
 async def test_a_file_that_was_replaced_is_read_again(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     replace(file, "new-token\n")
     assert await text(auth) == "new-token"
@@ -153,14 +153,14 @@ async def test_a_file_that_was_replaced_is_read_again(file: Path) -> None:
 
 @pytest.mark.parametrize("nanoseconds", [1_000_000_000, -1_000_000_000, 1000])
 async def test_a_file_changed_in_place_is_read_again(file: Path, nanoseconds: int) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     change(file, "new-token\n", nanoseconds)
     assert await text(auth) == "new-token"
 
 
 async def test_a_file_of_another_size_is_read_again(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     change(file, "newer-token\n", 0)
     assert await text(auth) == "newer-token"
@@ -173,7 +173,7 @@ async def test_a_file_behind_a_link_that_was_replaced_is_read_again(tmp_path: Pa
         os.utime(tmp_path / name / "token", ns=(0, 0))
     (tmp_path / "data").symlink_to("1")
     (tmp_path / "token").symlink_to("data/token")
-    auth = FromFile(tmp_path / "token")
+    auth = FileToken(tmp_path / "token")
     assert await text(auth) == "token-1"
     (tmp_path / "next").symlink_to("2")
     os.replace(tmp_path / "next", tmp_path / "data")
@@ -181,14 +181,14 @@ async def test_a_file_behind_a_link_that_was_replaced_is_read_again(tmp_path: Pa
 
 
 async def test_a_file_that_did_not_change_is_not_read_again(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     change(file, "new-token\n", 0)
     assert await text(auth) == "old-token"
 
 
 async def test_a_token_that_was_refused_is_read_again(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change(file, "new-token\n", 0)
     auth.reject(Token("old-token"))
@@ -196,7 +196,7 @@ async def test_a_token_that_was_refused_is_read_again(file: Path) -> None:
 
 
 async def test_another_token_that_was_refused_changes_nothing(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change(file, "new-token\n", 0)
     auth.reject(Token("older-token"))
@@ -215,33 +215,33 @@ async def unauthorized(auth: Auth) -> str:
 
 
 async def test_a_file_that_is_not_there_is_unauthorized(tmp_path: Path) -> None:
-    said = await unauthorized(FromFile(tmp_path / "none"))
+    said = await unauthorized(FileToken(tmp_path / "none"))
     assert said == f"the token cannot be read from {tmp_path / 'none'}: No such file or directory"
 
 
 async def test_a_directory_is_no_token(tmp_path: Path) -> None:
-    assert await unauthorized(FromFile(tmp_path)) == f"the token cannot be read from {tmp_path}: Is a directory"
+    assert await unauthorized(FileToken(tmp_path)) == f"the token cannot be read from {tmp_path}: Is a directory"
 
 
 async def test_a_file_below_a_file_is_no_token(file: Path) -> None:
-    said = await unauthorized(FromFile(file / "token"))
+    said = await unauthorized(FileToken(file / "token"))
     assert said == f"the token cannot be read from {file / 'token'}: Not a directory"
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \r\n\t ", b"two\nlines", b"a\x00b", b"a\x1b[31mb", b"a\tb"])
 async def test_a_file_that_is_not_one_line_of_text_is_unauthorized(file: Path, content: bytes) -> None:
     write(file, content)
-    assert await unauthorized(FromFile(file)) == f"{file} holds no token: one line of text is expected"
+    assert await unauthorized(FileToken(file)) == f"{file} holds no token: one line of text is expected"
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfet\x00", "tökén".encode(), b"\xef\xbb\xbftoken"])
 async def test_a_file_that_is_no_plain_text_is_unauthorized(file: Path, content: bytes) -> None:
     write(file, content)
-    assert await unauthorized(FromFile(file)) == f"the token cannot be read from {file}: it is not ASCII text"
+    assert await unauthorized(FileToken(file)) == f"the token cannot be read from {file}: it is not ASCII text"
 
 
 async def test_a_file_that_is_gone_takes_its_token_along_and_brings_it_back(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     move(file, file.with_suffix(".away"))
     assert await unauthorized(auth) == f"the token cannot be read from {file}: No such file or directory"
@@ -250,7 +250,7 @@ async def test_a_file_that_is_gone_takes_its_token_along_and_brings_it_back(file
 
 
 async def test_a_file_that_is_being_written_keeps_its_token_until_the_new_one_is_there(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     assert await text(auth) == "old-token"
     change(file, "", 1000)
     assert await text(auth) == "old-token"
@@ -259,7 +259,7 @@ async def test_a_file_that_is_being_written_keeps_its_token_until_the_new_one_is
 
 
 async def test_an_empty_file_whose_token_was_refused_is_unauthorized(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change(file, "", 1000)
     auth.reject(Token("old-token"))
@@ -267,7 +267,7 @@ async def test_an_empty_file_whose_token_was_refused_is_unauthorized(file: Path)
 
 
 async def test_a_file_that_turned_to_nonsense_is_unauthorized_until_it_is_mended(file: Path) -> None:
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change(file, "two\nlines", 1000)
     assert await unauthorized(auth) == f"{file} holds no token: one line of text is expected"

@@ -27,11 +27,11 @@ from exporter.errors import (
     Unsupported,
 )
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
-from exporter.node.auth import Anonymous, Auth, FromFile, Given
+from exporter.metrics.counters import Counters
+from exporter.node.auth import Auth, FileToken, NoToken, StaticToken
 from exporter.node.client import SHOWN_REQUESTS, Node
 from exporter.node.decoding import Int64, Struct
-from exporter.node.messages import Request
+from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Budgets, Share
 from exporter.node.transport import Transport
 from tests.conftest import NOW, FakeClock
@@ -62,7 +62,7 @@ class Asking:
 
     def __call__(self, url: str, auth: Auth | None = None, *, seconds: float = 5.0, **settings: Any) -> Node:
         transport = self._connect(url, **settings)
-        return Node(Kind.LEDGER, transport, auth or Anonymous(), self._clock, self._clock.monotonic() + seconds)
+        return Node(Kind.LEDGER, transport, auth or NoToken(), self._clock, self._clock.monotonic() + seconds)
 
 
 @pytest.fixture
@@ -78,13 +78,13 @@ def log(node: Node) -> list[str]:
 # Questions
 
 
-async def test_fills_a_route_in_and_counts_it_unfilled(node: TestNode, asking: Asking, tally: Tally) -> None:
+async def test_fills_a_route_in_and_counts_it_unfilled(node: TestNode, asking: Asking, counters: Counters) -> None:
     node.get("/v0/by-party/a%3A%3A12/b%2Fc%20%3F%23%25%C3%BC?limit=5", answers={"count": 1})
     route = "/v0/by-party/{party}/{name}"
     asked = asking(node.url)
     assert await asked.get(route, Thing, query={"limit": "5"}, party="a::12", name="b/c ?#%ü") == Thing(1)
     assert log(asked) == ["GET /v0/by-party/a%3A%3A12/b%2Fc%20%3F%23%25%C3%BC 200"]
-    [labels] = [sample.labels for sample in tally.samples() if sample.metric is self_metrics.REQUESTS]
+    [labels] = [sample.labels for sample in counters.samples() if sample.metric is self_metrics.REQUESTS]
     assert labels == (route, "GET", "200", "")
 
 
@@ -421,8 +421,8 @@ async def test_a_page_is_asked_for_again_when_the_node_wants_it_and_not_later(co
     async with RawNode(turns=[limited, last]) as node:
         target = Target.model_validate({"kind": "ledger", "url": node.url})
         budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
-        transport = Transport(target, budget_of, Tally([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT]), clock)
-        asked = Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 20)
+        transport = Transport(target, budget_of, Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT]), clock)
+        asked = Node(Kind.LEDGER, transport, NoToken(), clock, clock.monotonic() + 20)
         started = clock.monotonic()
         assert await read(asked.pages(PATH, Page, body_after)) == [2]
         assert 2 <= clock.monotonic() - started < 3.5
@@ -487,7 +487,7 @@ async def test_a_node_that_wants_to_be_left_alone_is_asked_nothing_but_whether_i
     with pytest.raises(Limited) as caught:
         await asked.get(PATH, Thing)
     assert str(caught.value) == f"GET {PATH}: not sent: the node asked to be left alone for 22 s more (429)"
-    assert (await asked.knock("/livez")).status == 200
+    assert (await asked.fetch("/livez")).status == 200
     assert log(asked) == [f"GET {PATH} 429", f"GET {PATH} limited", "GET /livez 200"]
     assert len(node.requests) == 2
 
@@ -532,20 +532,20 @@ async def test_in_a_long_run_a_single_question_is_asked_again_too(connect: Conne
     failing = b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     last = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"count":1}'
     async with RawNode(turns=[failing, last]) as node:
-        long = Node(Kind.LEDGER, connect(node.url), Anonymous(), clock, clock.monotonic() + 5, share=Share.HALF)
+        long = Node(Kind.LEDGER, connect(node.url), NoToken(), clock, clock.monotonic() + 5, share=Share.HALF)
         assert await long.get(PATH, Thing) == Thing(1)
 
 
 async def test_two_targets_of_one_node_leave_it_alone_together(
-    node: TestNode, asking: Asking, tally: Tally, clock: FakeClock
+    node: TestNode, asking: Asking, counters: Counters, clock: FakeClock
 ) -> None:
     node.get(PATH, status=429, body=b"", headers={"Retry-After": "30"})
     budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
     target = Target.model_validate({"kind": "ledger", "url": node.url})
     elsewhere = Target.model_validate({"kind": "ledger", "url": "http://127.0.0.1:9"})
-    transports = [Transport(each, budget_of, tally, clock) for each in (target, target, elsewhere)]
+    transports = [Transport(each, budget_of, counters, clock) for each in (target, target, elsewhere)]
     first, second, other = (
-        Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 5) for transport in transports
+        Node(Kind.LEDGER, transport, NoToken(), clock, clock.monotonic() + 5) for transport in transports
     )
     with pytest.raises(Limited, match="429"):
         await first.get(PATH, Thing)
@@ -558,7 +558,7 @@ async def test_two_targets_of_one_node_leave_it_alone_together(
 
 
 async def test_pages_leave_half_of_the_budget_to_others(
-    node: TestNode, asking: Asking, connect: Connect, tally: Tally
+    node: TestNode, asking: Asking, connect: Connect, counters: Counters
 ) -> None:
     node.post(PATH, {"after": None}, answers={"next_page_token": "b"})
     node.post(PATH, {"after": "b"}, answers={"next_page_token": "c"})
@@ -581,7 +581,7 @@ async def test_a_node_may_be_asked_with_half_of_the_budget_only(
     node.get(PATH, answers={})
     transport = connect(node.url, budget=Budget(rate=0.01, burst=4))
     half, whole = (
-        Node(Kind.LEDGER, transport, Anonymous(), clock, clock.monotonic() + 0.2, share=share)
+        Node(Kind.LEDGER, transport, NoToken(), clock, clock.monotonic() + 0.2, share=share)
         for share in (Share.HALF, Share.WHOLE)
     )
     await half.get(PATH, Thing)
@@ -598,7 +598,7 @@ async def test_a_node_may_be_asked_with_half_of_the_budget_only(
 async def test_a_knock_is_answered_whatever_its_status(node: TestNode, asking: Asking, status: int) -> None:
     node.get("/livez", status=status, body=b"")
     asked = asking(node.url)
-    reply = await asked.knock("/livez")
+    reply = await asked.fetch("/livez")
     assert (reply.status, reply.asked) == (status, "GET /livez")
     assert log(asked) == [f"GET /livez {status}"]
 
@@ -607,7 +607,7 @@ async def test_a_knock_passes_the_budget_by(node: TestNode, asking: Asking) -> N
     node.get("/livez", body=b"")
     asked = asking(node.url, seconds=0.3, budget=Budget(rate=0.01, burst=1))
     for _ in range(3):
-        await asked.knock("/livez")
+        await asked.fetch("/livez")
     assert len(node.requests) == 3
 
 
@@ -616,19 +616,19 @@ async def test_a_knock_whose_token_is_not_liked_is_repeated_without_one(
     node: TestNode, asking: Asking, status: int
 ) -> None:
     node.get("/livez", status=status, body=b"")
-    assert (await asking(node.url, Given("a-token")).knock("/livez")).status == status
+    assert (await asking(node.url, StaticToken("a-token")).fetch("/livez")).status == status
     assert [request.headers.get("Authorization") for request in node.requests] == ["Bearer a-token", None]
 
 
 async def test_a_knock_without_a_token_is_not_repeated(node: TestNode, asking: Asking) -> None:
     node.get("/livez", status=401, body=b"")
-    await asking(node.url).knock("/livez")
+    await asking(node.url).fetch("/livez")
     assert len(node.requests) == 1
 
 
 async def test_a_knock_does_without_a_token_that_cannot_be_had(node: TestNode, asking: Asking, tmp_path: Path) -> None:
     node.get("/livez", body=b"")
-    await asking(node.url, FromFile(tmp_path / "none")).knock("/livez")
+    await asking(node.url, FileToken(tmp_path / "none")).fetch("/livez")
     assert "Authorization" not in node.requests[0].headers
 
 
@@ -636,7 +636,7 @@ async def test_a_knock_reads_only_the_beginning_of_a_long_answer(asking: Asking)
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99999999\r\n\r\n"
     async with RawNode(head, endless=repeat(b"x" * 4096)) as node:
         asked = asking(node.url)
-        reply = await asked.knock("/livez")
+        reply = await asked.fetch("/livez")
         assert (reply.status, reply.body[:5]) == (200, b"xxxxx")
         assert log(asked) == ["GET /livez 200"]
     assert len(reply.body) < 2 * 65536
@@ -648,7 +648,7 @@ async def test_a_knock_takes_an_answer_of_any_type_and_everything_else_asks_for_
     node.get("/livez", body=b"")
     node.get(PATH, answers={})
     asked = asking(node.url)
-    await asked.knock("/livez")
+    await asked.fetch("/livez")
     await asked.get(PATH, Thing)
     assert [request.headers["Accept"] for request in node.requests] == ["*/*", "application/json"]
 
@@ -659,14 +659,14 @@ async def test_a_knock_takes_an_answer_of_any_type_and_everything_else_asks_for_
 async def test_every_question_carries_the_token(node: TestNode, asking: Asking) -> None:
     node.get(PATH, answers={})
     node.post(PATH, {}, answers={})
-    asked = asking(node.url, Given("a-token"))
+    asked = asking(node.url, StaticToken("a-token"))
     await asked.get(PATH, Thing)
     await asked.find(PATH, Thing)
     await asked.post(PATH, Thing, {})
     assert [request.headers["Authorization"] for request in node.requests] == ["Bearer a-token"] * 3
 
 
-@pytest.mark.parametrize("auth", [Anonymous(), Given("a-token")])
+@pytest.mark.parametrize("auth", [NoToken(), StaticToken("a-token")])
 async def test_is_not_asked_again_with_the_same_token(node: TestNode, asking: Asking, auth: Auth) -> None:
     node.get(PATH, status=401, body=b"")
     with pytest.raises(Unauthorized, match=f"GET {PATH}: 401"):
@@ -686,7 +686,7 @@ async def test_a_token_refused_is_read_again_and_asked_with_exactly_once(
 ) -> None:
     file = tmp_path / "token"
     file.write_text("old-token", encoding="ascii")
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change_in_secret(file, "new-token")
     node.get(PATH, status=401, body=b"")
@@ -708,7 +708,7 @@ async def test_a_question_is_answered_after_its_token_was_renewed(
     await node.start()
     file = tmp_path / "token"
     file.write_text("old-token", encoding="ascii")
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change_in_secret(file, "new-token")
     assert await asking(node.url, auth).get(PATH, Thing) == Thing(1)
@@ -720,7 +720,7 @@ async def test_a_token_is_read_again_after_a_401_only(
 ) -> None:
     file = tmp_path / "token"
     file.write_text("old-token", encoding="ascii")
-    auth = FromFile(file)
+    auth = FileToken(file)
     await auth.token()
     change_in_secret(file, "new-token")
     node.get(PATH, status=status, body=b"")
@@ -732,7 +732,7 @@ async def test_a_token_is_read_again_after_a_401_only(
 async def test_a_token_that_cannot_be_had_is_unauthorized_and_nothing_is_asked(
     node: TestNode, asking: Asking, tmp_path: Path
 ) -> None:
-    asked = asking(node.url, FromFile(tmp_path / "none"))
+    asked = asking(node.url, FileToken(tmp_path / "none"))
     with pytest.raises(Unauthorized) as caught:
         await asked.get(PATH, Thing)
     assert str(caught.value) == f"the token cannot be read from {tmp_path / 'none'}: No such file or directory"
@@ -753,8 +753,8 @@ async def test_the_log_tells_how_each_request_went_and_how_long_it_took(asking: 
         with pytest.raises(Failed):
             await asked.get(PATH, Thing)
     assert list(asked.requests) == [
-        Request("GET", "/v2/thing/a%20b", "200", 1.5),
-        Request("GET", PATH, "unreachable", 0.0),
+        RequestLogEntry("GET", "/v2/thing/a%20b", "200", 1.5),
+        RequestLogEntry("GET", PATH, "unreachable", 0.0),
     ]
 
 
@@ -792,7 +792,7 @@ async def test_a_request_ends_a_tenth_before_the_run_does(asking: Asking) -> Non
 
 @pytest.mark.parametrize(("seconds", "spent"), [(5, 4.5), (5, 6), (60, 59.5), (0.1, 0.09)])
 async def test_nothing_is_asked_when_the_run_has_no_time_left(
-    node: TestNode, asking: Asking, clock: FakeClock, tally: Tally, seconds: float, spent: float
+    node: TestNode, asking: Asking, clock: FakeClock, counters: Counters, seconds: float, spent: float
 ) -> None:
     asked = asking(node.url, seconds=seconds)
     clock.advance(spent + 0.0001)
@@ -800,7 +800,7 @@ async def test_nothing_is_asked_when_the_run_has_no_time_left(
         await asked.get(PATH, Thing)
     assert str(caught.value) == f"GET {PATH}: the run had no time left for it"
     assert log(asked) == [f"GET {PATH} timeout"]
-    assert self_metrics.REQUESTS not in {sample.metric for sample in tally.samples()}
+    assert self_metrics.REQUESTS not in {sample.metric for sample in counters.samples()}
 
 
 async def test_something_is_asked_while_the_run_has_time_left(node: TestNode, asking: Asking, clock: FakeClock) -> None:
@@ -819,7 +819,7 @@ async def test_an_answer_has_no_secrets_either_but_keeps_words_that_a_header_sha
     token = "a-bearer-token-of-some-length"
     node.get(PATH, answers={"text": f"you sent {token}, and sesame-in-the-header, of mainnet"})
     headers = {"X-Key": "sesame-in-the-header", "X-Tenant": "mainnet"}
-    asked = asking(node.url, Given(token), headers=headers)
+    asked = asking(node.url, StaticToken(token), headers=headers)
     assert (await asked.get(PATH, Thing)).text == "you sent ***, and ***, of mainnet"
 
 
@@ -832,7 +832,7 @@ async def test_what_a_node_echoes_is_said_without_secrets(
     body = form.format(secret=" and ".join(secrets)).encode()
     node.get(f"{PATH}?apikey=sesame-in-query", status=status, body=body)
     url = f"{node.url}?apikey=sesame-in-query"
-    asked = asking(url, Given("a-bearer-token"), headers={"X-Key": "sesame-in-header"})
+    asked = asking(url, StaticToken("a-bearer-token"), headers={"X-Key": "sesame-in-header"})
     with pytest.raises((Failed, Unsupported)) as caught:
         await asked.get(PATH, Thing)
     assert "*** and *** and ***" in str(caught.value)
@@ -845,13 +845,13 @@ async def test_no_half_of_a_secret_is_said_where_the_text_is_cut(node: TestNode,
     token = "".join(f"{number:04}-" for number in range(300))[:length]
     node.get(PATH, status=500, body=b"x" * 180 + token.encode())
     with pytest.raises(Refused) as caught:
-        await asking(node.url, Given(token)).get(PATH, Thing)
+        await asking(node.url, StaticToken(token)).get(PATH, Thing)
     assert str(caught.value) == f"GET {PATH}: 500: {'x' * 180}***"
 
 
 async def test_an_answer_keeps_what_is_like_a_secret(node: TestNode, asking: Asking) -> None:
     node.get(PATH, answers={"text": "a-token"})
-    assert await asking(node.url, Given("a-token")).get(PATH, Thing) == Thing(text="a-token")
+    assert await asking(node.url, StaticToken("a-token")).get(PATH, Thing) == Thing(text="a-token")
 
 
 async def test_a_refusal_that_is_no_text_is_said_as_far_as_it_can_be_read(node: TestNode, asking: Asking) -> None:

@@ -10,8 +10,8 @@ import pytest
 from exporter.config.models import Kind, Target
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
 from exporter.node.decoding import Int64, Moment, Struct, check, decode, one_line, says_no_entry
-from exporter.node.endpoint import Destination
-from exporter.node.transport import Reply
+from exporter.node.endpoint import EndpointResolver
+from exporter.node.transport import Response
 from tests.conftest import NOW
 
 ASKED = "GET /v2/things/{id}"
@@ -32,14 +32,14 @@ class Thing(Struct):
     parts: list[Part] | None = None
 
 
-HERE = Destination(Target(kind=Kind.LEDGER, url="http://node")).endpoint()
+HERE = EndpointResolver(Target(kind=Kind.LEDGER, url="http://node")).endpoint()
 
 
-def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Reply:
-    return Reply(ASKED, HERE, status, JSON if headers is None else headers, body, NOW, NOW, None, "application/json")
+def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Response:
+    return Response(ASKED, HERE, status, JSON if headers is None else headers, body, NOW, NOW, None, "application/json")
 
 
-def verdict(answer: Reply) -> str:
+def verdict(answer: Response) -> str:
     """Return what kind of refusal a reply is, and its sentence without the question."""
     with pytest.raises((Failed, Unsupported)) as caught:
         check(answer)

@@ -11,9 +11,9 @@ import pytest
 from exporter.collectors.health import health
 from exporter.config.models import Budget
 from exporter.errors import Failed, Unreachable
-from exporter.node.messages import Question
+from exporter.node.messages import Request
 from exporter.node.rate_limit import Share
-from exporter.node.transport import Reply, Transport
+from exporter.node.transport import Response, Transport
 from exporter.scheduling.runner import Outcome
 from tests.conftest import Lines, running_node
 from tests.nodes import TestNode
@@ -23,8 +23,8 @@ Connect = Callable[..., Transport]
 PATH = "/v2/things"
 
 
-async def ask(transport: Transport) -> Reply:
-    return await transport.request(Question("GET", PATH, PATH, {}, None), None, Share.WHOLE, 5.0)
+async def ask(transport: Transport) -> Response:
+    return await transport.request(Request("GET", PATH, PATH, {}, None), None, Share.WHOLE, 5.0)
 
 
 async def fault(transport: Transport) -> str:

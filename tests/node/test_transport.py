@@ -21,10 +21,10 @@ from exporter.config.models import Budget, Kind, Target
 from exporter.errors import Failed, Malformed, TooLarge, Unreachable
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
-from exporter.metrics.counters import Tally
-from exporter.node.messages import Question
+from exporter.metrics.counters import Counters
+from exporter.node.messages import Request
 from exporter.node.rate_limit import Budgets, Share
-from exporter.node.transport import Reply, Transport
+from exporter.node.transport import Response, Transport
 from tests.conftest import NOW, FakeClock
 from tests.nodes import RawNode, TestNode
 
@@ -48,23 +48,23 @@ async def ask(
     token: str | None = None,
     share: Share = Share.WHOLE,
     seconds: float = 5.0,
-) -> Reply:
-    return await transport.request(Question(method, ROUTE, PATH, query or {}, body), token, share, seconds)
+) -> Response:
+    return await transport.request(Request(method, ROUTE, PATH, query or {}, body), token, share, seconds)
 
 
-async def fault(asked: Awaitable[Reply]) -> str:
+async def fault(asked: Awaitable[Response]) -> str:
     """Return the kind of failure and its sentence."""
     with pytest.raises(Failed) as caught:
         await asked
     return f"{type(caught.value).__name__}: {caught.value}"
 
 
-def counted(tally: Tally) -> list[str]:
+def counted(counters: Counters) -> list[str]:
     """Return the counters as the page shows them, in the order of their names."""
-    return sorted("".join(render(tally.samples(), {}).values()).splitlines())
+    return sorted("".join(render(counters.samples(), {}).values()).splitlines())
 
 
-def counters(answer: str, size: float | None, throttled: float = 0, method: str = "GET") -> list[str]:
+def after_one_request(answer: str, size: float | None, throttled: float = 0, method: str = "GET") -> list[str]:
     """Return all counters after one request, by its status or by why there is no whole answer.
 
     `size` is None where no answer began, so that there was none to read; else one that broke off had status 200.
@@ -135,22 +135,22 @@ def counters(answer: str, size: float | None, throttled: float = 0, method: str 
     ],
 )
 async def test_says_and_counts_what_is_no_answer(
-    connect: Connect, tally: Tally, pieces: list[bytes], said: str, size: int | None
+    connect: Connect, counters: Counters, pieces: list[bytes], said: str, size: int | None
 ) -> None:
     async with RawNode(*pieces) as node:
         kind, _, sentence = said.partition(": ")
         assert await fault(ask(connect(node.url))) == f"{kind}: {ASKED}: {sentence}"
-    assert counted(tally) == counters({"NotHttp": "malformed"}.get(kind, kind.lower()), size)
+    assert counted(counters) == after_one_request({"NotHttp": "malformed"}.get(kind, kind.lower()), size)
 
 
-async def test_garbage_is_quoted_in_one_line_of_bounded_length(connect: Connect, tally: Tally) -> None:
+async def test_garbage_is_quoted_in_one_line_of_bounded_length(connect: Connect, counters: Counters) -> None:
     async with RawNode(bytes(range(256)) * 20) as node:
         with pytest.raises(Malformed) as caught:
             await ask(connect(node.url))
     assert str(caught.value).startswith(f"{ASKED}: the answer is not HTTP: Bad status line: ")
     assert str(caught.value).isprintable()
     assert len(str(caught.value)) == len(f"{ASKED}: the answer is not HTTP: ") + 200
-    assert counted(tally) == counters("malformed", None)
+    assert counted(counters) == after_one_request("malformed", None)
 
 
 async def test_headers_without_end_are_not_read_to_their_end(connect: Connect) -> None:
@@ -160,26 +160,26 @@ async def test_headers_without_end_are_not_read_to_their_end(connect: Connect) -
         assert node.sent < 16 * 2**20
 
 
-async def test_a_node_that_does_not_listen_is_unreachable(connect: Connect, tally: Tally, node: TestNode) -> None:
+async def test_a_node_that_does_not_listen_is_unreachable(connect: Connect, counters: Counters, node: TestNode) -> None:
     await node.stop()
     address = node.url.removeprefix("http://")
     assert (
         await fault(ask(connect(node.url))) == f"Unreachable: {ASKED}: no connection to {address}: Connection refused"
     )
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
-async def test_a_name_that_does_not_resolve_is_unreachable(connect: Connect, tally: Tally) -> None:
+async def test_a_name_that_does_not_resolve_is_unreachable(connect: Connect, counters: Counters) -> None:
     transport = connect("http://nowhere.invalid")
     assert await fault(ask(transport)) == f"Unreachable: {ASKED}: the name nowhere.invalid does not resolve"
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
-async def test_a_name_too_long_to_be_one_is_unreachable(connect: Connect, tally: Tally) -> None:
+async def test_a_name_too_long_to_be_one_is_unreachable(connect: Connect, counters: Counters) -> None:
     host = "a" * 64 + ".invalid"
     said = await fault(ask(connect(f"http://{host}")))
     assert said == f"Unreachable: {ASKED}: the name {host} does not resolve"
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
 # TLS
@@ -272,18 +272,18 @@ async def test_a_connection_without_tls_is_kept_however_old(connect: Connect, cl
 
 
 async def test_a_certificate_of_an_unknown_authority_is_not_trusted(
-    connect: Connect, tally: Tally, serve: Serve, authority: trustme.CA
+    connect: Connect, counters: Counters, serve: Serve, authority: trustme.CA
 ) -> None:
     node = await serve(trustme.CA().issue_cert("127.0.0.1"))
     address = node.url.removeprefix("https://")
     assert await fault(ask(connect(node.url))) == (
         f"Unreachable: {ASKED}: the certificate of {address} is not trusted: unable to get local issuer certificate"
     )
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
 async def test_a_certificate_of_another_host_is_not_trusted(
-    connect: Connect, tally: Tally, serve: Serve, authority: trustme.CA
+    connect: Connect, counters: Counters, serve: Serve, authority: trustme.CA
 ) -> None:
     node = await serve(authority.issue_cert("127.0.0.2"))
     address = node.url.removeprefix("https://")
@@ -291,11 +291,11 @@ async def test_a_certificate_of_another_host_is_not_trusted(
         f"Unreachable: {ASKED}: the certificate of {address} is not trusted: "
         "IP address mismatch, certificate is not valid for '127.0.0.1'."
     )
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
 async def test_a_certificate_that_expired_is_not_trusted(
-    connect: Connect, tally: Tally, serve: Serve, authority: trustme.CA
+    connect: Connect, counters: Counters, serve: Serve, authority: trustme.CA
 ) -> None:
     began, ended = datetime(2019, 1, 1, tzinfo=UTC), datetime(2020, 1, 1, tzinfo=UTC)
     node = await serve(authority.issue_cert("127.0.0.1", not_before=began, not_after=ended))
@@ -303,23 +303,23 @@ async def test_a_certificate_that_expired_is_not_trusted(
     assert await fault(ask(connect(node.url))) == (
         f"Unreachable: {ASKED}: the certificate of {address} is not trusted: certificate has expired"
     )
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
-async def test_a_node_that_does_not_speak_tls_is_unreachable(connect: Connect, tally: Tally) -> None:
+async def test_a_node_that_does_not_speak_tls_is_unreachable(connect: Connect, counters: Counters) -> None:
     async with RawNode(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as node:
         address = node.url.removeprefix("http://")
         said = await fault(ask(connect(f"https://{address}")))
     assert said == f"Unreachable: {ASKED}: {address} does not speak TLS as we do: WRONG_VERSION_NUMBER"
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
-async def test_a_node_that_hangs_up_on_a_tls_greeting_is_unreachable(connect: Connect, tally: Tally) -> None:
+async def test_a_node_that_hangs_up_on_a_tls_greeting_is_unreachable(connect: Connect, counters: Counters) -> None:
     async with RawNode() as node:
         address = node.url.removeprefix("http://")
         said = await fault(ask(connect(f"https://{address}")))
     assert said.startswith(f"Unreachable: {ASKED}: ")
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
 async def test_there_is_no_certificate_without_tls(connect: Connect, node: TestNode) -> None:
@@ -330,11 +330,13 @@ async def test_there_is_no_certificate_without_tls(connect: Connect, node: TestN
 # How long
 
 
-async def test_a_node_that_does_not_answer_times_out_by_the_targets_own_limit(connect: Connect, tally: Tally) -> None:
+async def test_a_node_that_does_not_answer_times_out_by_the_targets_own_limit(
+    connect: Connect, counters: Counters
+) -> None:
     async with RawNode(stays=True) as node:
         said = await fault(ask(connect(node.url, timeout="50ms")))
     assert said == f"TimedOut: {ASKED}: no answer within 0.05 s"
-    assert counted(tally) == counters("timeout", None)
+    assert counted(counters) == after_one_request("timeout", None)
 
 
 async def test_the_run_may_leave_a_request_less_time(connect: Connect) -> None:
@@ -362,25 +364,27 @@ async def test_a_request_without_any_time_left_times_out(connect: Connect) -> No
     assert said.startswith(f"TimedOut: {ASKED}: ")
 
 
-async def test_an_answer_that_does_not_end_times_out_and_what_came_is_counted(connect: Connect, tally: Tally) -> None:
+async def test_an_answer_that_does_not_end_times_out_and_what_came_is_counted(
+    connect: Connect, counters: Counters
+) -> None:
     async with RawNode(SIZED % 100, b"abc", stays=True) as node:
         said = await fault(ask(connect(node.url, timeout="100ms")))
     assert said == f"TimedOut: {ASKED}: no answer within 0.1 s"
-    assert counted(tally) == counters("timeout", 3)
+    assert counted(counters) == after_one_request("timeout", 3)
 
 
-async def test_a_request_given_up_is_counted_as_cancelled(connect: Connect, tally: Tally) -> None:
+async def test_a_request_given_up_is_counted_as_cancelled(connect: Connect, counters: Counters) -> None:
     async with RawNode(stays=True) as node:
         asking = asyncio.create_task(ask(connect(node.url)))
         await node.asked.wait()
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-    assert counted(tally) == counters("cancelled", None)
+    assert counted(counters) == after_one_request("cancelled", None)
 
 
 async def test_counts_how_long_a_request_took_and_tells_when_it_was_sent_and_answered(
-    connect: Connect, tally: Tally, clock: FakeClock
+    connect: Connect, counters: Counters, clock: FakeClock
 ) -> None:
     def answer() -> Any:
         clock.advance(2.5)
@@ -389,10 +393,12 @@ async def test_counts_how_long_a_request_took_and_tells_when_it_was_sent_and_ans
     async with RawNode(endless=answer()) as node:
         reply = await ask(connect(node.url))
     assert (reply.sent, reply.answered) == (NOW, NOW + 2.5)
-    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(tally)
+    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(counters)
 
 
-async def test_the_time_of_a_failed_request_is_counted_too(connect: Connect, tally: Tally, clock: FakeClock) -> None:
+async def test_the_time_of_a_failed_request_is_counted_too(
+    connect: Connect, counters: Counters, clock: FakeClock
+) -> None:
     def hang_up() -> Any:
         clock.advance(2.5)
         yield from ()
@@ -400,23 +406,23 @@ async def test_the_time_of_a_failed_request_is_counted_too(connect: Connect, tal
     async with RawNode(endless=hang_up()) as node:
         with pytest.raises(Unreachable):
             await ask(connect(node.url))
-    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(tally)
+    assert f'canton_http_request_duration_seconds_sum{{route="{ROUTE}"}} 2.5' in counted(counters)
 
 
 # How much
 
 
 async def test_an_answer_at_the_cap_is_read(
-    connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     node.get(PATH, body=b"x" * 2**20)
     assert (await ask(connect(node.url))).body == b"x" * 2**20
-    assert counted(tally) == counters("200", 2**20)
+    assert counted(counters) == after_one_request("200", 2**20)
 
 
 async def test_a_body_larger_than_the_cap_is_not_read_on(
-    connect: Connect, tally: Tally, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     async with RawNode(SIZED % 2**40, endless=itertools.repeat(b"x" * 65536)) as node:
@@ -425,14 +431,14 @@ async def test_a_body_larger_than_the_cap_is_not_read_on(
         assert node.sent < 32 * 2**20  # what the operating system takes on the way
     assert str(caught.value) == f"{ASKED}: the answer is larger than 1048576 bytes"
     assert f'canton_http_requests_total{{code="200",method="GET",reason="too_large",route="{ROUTE}"}} 1.0' in counted(
-        tally
+        counters
     )
-    [read] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
+    [read] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
     assert 2**20 < read < 2 * 2**20
 
 
 async def test_a_gzip_bomb_is_not_unpacked_on(
-    connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
     bomb = gzip.compress(bytes(64 * 2**20), 1)
@@ -445,19 +451,19 @@ async def test_a_gzip_bomb_is_not_unpacked_on(
     finally:
         tracemalloc.stop()
     assert peak < 8 * 2**20
-    [read] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
+    [read] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
     assert 0 < read <= len(bomb)
 
 
 async def test_a_question_may_want_less_than_the_cap(connect: Connect, node: TestNode) -> None:
     node.get(PATH, body=b"x" * 11)
-    asked = Question("GET", ROUTE, PATH, {}, None, most_bytes=10)
+    asked = Request("GET", ROUTE, PATH, {}, None, most_bytes=10)
     said = await fault(connect(node.url).request(asked, None, Share.WHOLE, 5.0))
     assert said == f"TooLarge: {ASKED}: the answer is larger than 10 bytes"
 
 
 async def test_after_an_answer_too_large_the_next_question_has_a_connection_of_its_own(
-    connect: Connect, node: TestNode, tally: Tally, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 10)
     transport = connect(node.url)
@@ -469,20 +475,20 @@ async def test_after_an_answer_too_large_the_next_question_has_a_connection_of_i
 
 
 async def test_bytes_are_counted_as_they_came_not_as_they_unpack(
-    connect: Connect, node: TestNode, tally: Tally
+    connect: Connect, node: TestNode, counters: Counters
 ) -> None:
     plain = b'{"a": 1}' * 1000
     packed = gzip.compress(plain)
     node.get(PATH, body=packed, headers={"Content-Encoding": "gzip"})
     assert (await ask(connect(node.url))).body == plain
     assert node.requests[0].headers["Accept-Encoding"].startswith("gzip, deflate")
-    assert counted(tally) == counters("200", len(packed))
+    assert counted(counters) == after_one_request("200", len(packed))
 
 
-async def test_an_empty_answer_counts_no_bytes(connect: Connect, node: TestNode, tally: Tally) -> None:
+async def test_an_empty_answer_counts_no_bytes(connect: Connect, node: TestNode, counters: Counters) -> None:
     node.get(PATH, status=204, body=b"")
     assert (await ask(connect(node.url))).body == b""
-    assert counted(tally) == counters("204", 0)
+    assert counted(counters) == after_one_request("204", 0)
 
 
 NOT_PACKED = [
@@ -493,20 +499,24 @@ NOT_PACKED = [
 
 
 @pytest.mark.parametrize("body", NOT_PACKED)
-async def test_an_answer_not_packed_the_way_it_says_is_malformed(connect: Connect, tally: Tally, body: bytes) -> None:
+async def test_an_answer_not_packed_the_way_it_says_is_malformed(
+    connect: Connect, counters: Counters, body: bytes
+) -> None:
     async with RawNode(PACKED % len(body), body) as node:
         said = await fault(ask(connect(node.url)))
     assert said == f"Malformed: {ASKED}: the answer is not packed the way it says"
     assert f'canton_http_requests_total{{code="200",method="GET",reason="malformed",route="{ROUTE}"}} 1.0' in counted(
-        tally
+        counters
     )
 
 
 @pytest.mark.parametrize("body", NOT_PACKED)
-async def test_bytes_that_do_not_unpack_are_counted_all_the_same(connect: Connect, tally: Tally, body: bytes) -> None:
+async def test_bytes_that_do_not_unpack_are_counted_all_the_same(
+    connect: Connect, counters: Counters, body: bytes
+) -> None:
     async with RawNode(PACKED % len(body), body) as node:
         await fault(ask(connect(node.url)))
-    assert counted(tally) == counters("malformed", len(body))
+    assert counted(counters) == after_one_request("malformed", len(body))
 
 
 # What is sent
@@ -543,11 +553,11 @@ async def test_sends_the_urls_user_and_password(connect: Connect, node: TestNode
     assert node.requests[0].headers["Authorization"] == "Basic dXNlcjpwYTU1d29yZA=="
 
 
-async def test_sends_a_body_as_json(connect: Connect, node: TestNode, tally: Tally) -> None:
+async def test_sends_a_body_as_json(connect: Connect, node: TestNode, counters: Counters) -> None:
     node.post(PATH, {"a": [1]}, answers={})
     await ask(connect(node.url), method="POST", body=b'{"a":[1]}')
     assert node.requests[0].headers["Content-Type"] == "application/json"
-    assert counted(tally) == counters("200", 4 - 2, method="POST")
+    assert counted(counters) == after_one_request("200", 4 - 2, method="POST")
 
 
 @pytest.mark.parametrize("token", [None, "a-token"])
@@ -562,11 +572,11 @@ async def test_credentials_that_nobody_configured_are_not_sent(
     assert node.requests[0].headers.get("Authorization") == (token and "Bearer a-token")
 
 
-async def test_redirects_are_not_followed(connect: Connect, node: TestNode, tally: Tally) -> None:
+async def test_redirects_are_not_followed(connect: Connect, node: TestNode, counters: Counters) -> None:
     node.get(PATH, status=302, body=b"", headers={"Location": "/elsewhere"})
     assert (await ask(connect(node.url), token="a-token")).status == 302
     assert len(node.requests) == 1
-    assert counted(tally) == counters("302", 0)
+    assert counted(counters) == after_one_request("302", 0)
 
 
 async def test_cookies_are_not_kept(connect: Connect, node: TestNode) -> None:
@@ -692,14 +702,14 @@ async def test_a_proxy_that_nobody_reaches_is_named_without_its_password(
 
 
 async def test_a_node_whose_proxy_refuses_is_unreachable(
-    connect: Connect, tally: Tally, monkeypatch: pytest.MonkeyPatch
+    connect: Connect, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with RawNode(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n") as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
         said = await fault(ask(connect("https://nowhere.invalid")))
     assert said.startswith("Unreachable: ")
     assert "407" in said
-    assert counted(tally) == counters("unreachable", None)
+    assert counted(counters) == after_one_request("unreachable", None)
 
 
 # What the budget has to say
@@ -707,21 +717,21 @@ async def test_a_node_whose_proxy_refuses_is_unreachable(
 
 @pytest.mark.parametrize(("status", "throttled"), [(429, 1.0), (503, 0.0), (200, 0.0)])
 async def test_counts_how_often_the_node_asks_for_less(
-    connect: Connect, node: TestNode, tally: Tally, status: int, throttled: float
+    connect: Connect, node: TestNode, counters: Counters, status: int, throttled: float
 ) -> None:
     node.get(PATH, status=status, body=b"ok")
     assert (await ask(connect(node.url))).status == status
-    assert counted(tally) == counters(str(status), 2, throttled)
+    assert counted(counters) == after_one_request(str(status), 2, throttled)
 
 
 @pytest.fixture
-async def hasty(node: TestNode, tally: Tally) -> AsyncIterator[Callable[[Budget], Transport]]:
+async def hasty(node: TestNode, counters: Counters) -> AsyncIterator[Callable[[Budget], Transport]]:
     """Return a function that opens a transport with a real clock and a budget that is soon spent."""
     opened = []
 
     def open_(budget: Budget) -> Transport:
         target = Target(kind=Kind.LEDGER, url=node.url)
-        opened.append(Transport(target, partial(Budgets().of, allowed=budget), tally, Clock()))
+        opened.append(Transport(target, partial(Budgets().of, allowed=budget), counters, Clock()))
         return opened[-1]
 
     yield open_
@@ -729,34 +739,34 @@ async def hasty(node: TestNode, tally: Tally) -> AsyncIterator[Callable[[Budget]
         await transport.close()
 
 
-def budget_wait(tally: Tally) -> float:
-    [waited] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.BUDGET_WAIT]
+def budget_wait(counters: Counters) -> float:
+    [waited] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.BUDGET_WAIT]
     return waited
 
 
 async def test_counts_how_long_the_budget_made_a_request_wait(
-    hasty: Callable[[Budget], Transport], node: TestNode, tally: Tally
+    hasty: Callable[[Budget], Transport], node: TestNode, counters: Counters
 ) -> None:
     node.get(PATH, answers={})
     transport = hasty(Budget(rate=10, burst=1))
     await ask(transport)
-    assert budget_wait(tally) < 0.05
+    assert budget_wait(counters) < 0.05
     await ask(transport)
-    assert 0.05 < budget_wait(tally) < 0.5
+    assert 0.05 < budget_wait(counters) < 0.5
 
 
 async def test_a_question_that_passes_the_budget_by_waits_for_nothing(
-    hasty: Callable[[Budget], Transport], node: TestNode, tally: Tally
+    hasty: Callable[[Budget], Transport], node: TestNode, counters: Counters
 ) -> None:
     node.get(PATH, answers={})
     transport = hasty(Budget(rate=0.01, burst=1))
     for _ in range(3):
         await ask(transport, share=Share.NONE)
-    assert budget_wait(tally) < 0.05
+    assert budget_wait(counters) < 0.05
 
 
 async def test_time_spent_waiting_for_the_budget_is_taken_from_the_request(
-    tally: Tally, hasty: Callable[[Budget], Transport], node: TestNode
+    counters: Counters, hasty: Callable[[Budget], Transport], node: TestNode
 ) -> None:
     node.get(PATH, answers={})
     transport = hasty(Budget(rate=10, burst=1))
@@ -768,7 +778,7 @@ async def test_time_spent_waiting_for_the_budget_is_taken_from_the_request(
 
 
 async def test_a_wait_that_was_given_up_is_counted_too(
-    hasty: Callable[[Budget], Transport], node: TestNode, tally: Tally
+    hasty: Callable[[Budget], Transport], node: TestNode, counters: Counters
 ) -> None:
     node.get(PATH, answers={})
     transport = hasty(Budget(rate=0.01, burst=1))
@@ -776,27 +786,27 @@ async def test_a_wait_that_was_given_up_is_counted_too(
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await ask(transport)
-    assert 0.05 < budget_wait(tally) < 0.5
+    assert 0.05 < budget_wait(counters) < 0.5
 
 
 async def test_a_budget_without_room_in_time_is_told_from_a_silent_node(
-    hasty: Callable[[Budget], Transport], node: TestNode, tally: Tally
+    hasty: Callable[[Budget], Transport], node: TestNode, counters: Counters
 ) -> None:
     node.get(PATH, answers={})
     transport = hasty(Budget(rate=0.01, burst=1))
     await ask(transport)
     said = await fault(ask(transport, seconds=0.1))
     assert said == f"NoBudget: {ASKED}: the host's request budget left no room for 0.1 s"
-    assert 0.05 < budget_wait(tally) < 0.5
+    assert 0.05 < budget_wait(counters) < 0.5
     assert len(node.requests) == 1
-    [requests] = [sample.value for sample in tally.samples() if sample.metric is self_metrics.REQUESTS]
+    [requests] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.REQUESTS]
     assert requests == 1
 
 
 # What is our own fault
 
 
-async def test_having_no_file_left_says_nothing_of_the_node(connect: Connect, tally: Tally) -> None:
+async def test_having_no_file_left_says_nothing_of_the_node(connect: Connect, counters: Counters) -> None:
     transport = connect("http://127.0.0.1:1")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
@@ -805,7 +815,7 @@ async def test_having_no_file_left_says_nothing_of_the_node(connect: Connect, ta
             await ask(transport)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert counted(tally) == counters("bug", None)
+    assert counted(counters) == after_one_request("bug", None)
 
 
 async def test_takes_out_a_secret_with_the_escapes_that_some_write_into_json(connect: Connect) -> None:
@@ -815,9 +825,11 @@ async def test_takes_out_a_secret_with_the_escapes_that_some_write_into_json(con
         assert redact.body(f'"{echoed}"'.encode(), is_answer=True) == b'"***"'
 
 
-async def test_a_status_that_nobody_knows_is_counted_as_another(connect: Connect, node: TestNode, tally: Tally) -> None:
+async def test_a_status_that_nobody_knows_is_counted_as_another(
+    connect: Connect, node: TestNode, counters: Counters
+) -> None:
     for status in (299, 418, 599, 999):
         node.answer_everything(status=status, body=b"")
         await ask(connect(node.url))
-    codes = {sample.labels[2]: sample.value for sample in tally.samples() if sample.metric is self_metrics.REQUESTS}
+    codes = {sample.labels[2]: sample.value for sample in counters.samples() if sample.metric is self_metrics.REQUESTS}
     assert codes == {"other": 3.0, "418": 1.0}

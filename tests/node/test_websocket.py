@@ -27,8 +27,8 @@ from exporter.errors import (
     Unsupported,
 )
 from exporter.exposition.text import render
-from exporter.metrics.counters import Tally
-from exporter.node.auth import Anonymous, Auth, Given, Token
+from exporter.metrics.counters import Counters
+from exporter.node.auth import Auth, NoToken, StaticToken, Token
 from exporter.node.client import Node
 from exporter.node.decoding import Struct
 from exporter.node.transport import Transport
@@ -52,7 +52,7 @@ class Thing(Struct):
 def ask(connect: Connect, clock: FakeClock) -> Callable[..., Node]:
     def ask(url: str, auth: Auth | None = None, *, seconds: float = 5.0, **settings: Any) -> Node:
         transport = connect(url, **settings)
-        return Node(Kind.LEDGER, transport, auth or Anonymous(), clock, clock.monotonic() + seconds)
+        return Node(Kind.LEDGER, transport, auth or NoToken(), clock, clock.monotonic() + seconds)
 
     return ask
 
@@ -71,9 +71,9 @@ async def fault(node: Node) -> tuple[type[BaseException], str]:
     return type(caught.value), str(caught.value)
 
 
-def counted(tally: Tally) -> list[str]:
+def counted(counters: Counters) -> list[str]:
     """Return the counters as the page shows them, without the seconds."""
-    lines = sorted("".join(render(tally.samples(), {}).values()).splitlines())
+    lines = sorted("".join(render(counters.samples(), {}).values()).splitlines())
     return [line for line in lines if "_seconds" not in line and "throttled" not in line]
 
 
@@ -84,13 +84,13 @@ def things(*counts: int) -> list[bytes]:
 # What is whole
 
 
-async def test_gives_an_element_a_message_until_the_node_closes(ask: Ask, tally: Tally) -> None:
+async def test_gives_an_element_a_message_until_the_node_closes(ask: Ask, counters: Counters) -> None:
     async with socket_node(*things(1, 2, 3), closed()) as node:
         asked = ask(node.url)
         assert await hear(asked) == [1, 2, 3]
         assert node.asked == [b'{"activeAtOffset":41}']
     assert [(request.method, request.path, request.outcome) for request in asked.requests] == [("GET", PATH, "101")]
-    assert counted(tally) == [
+    assert counted(counters) == [
         f'canton_http_requests_total{{code="101",method="GET",reason="",route="{PATH}"}} 1.0',
         f'canton_http_response_bytes_total{{route="{PATH}"}} {len(b"""{"count": 1, "more": null}""") * 3}.0',
     ]
@@ -110,7 +110,7 @@ async def test_a_message_may_come_in_parts_as_bytes_and_after_a_ping(ask: Ask) -
 async def test_opens_with_the_token_headers_and_query_of_all_requests(ask: Ask) -> None:
     async with socket_node(closed()) as node:
         url = f"{node.url}/api?key=sesame-in-query"
-        assert await hear(ask(url, Given("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
+        assert await hear(ask(url, StaticToken("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
         [head] = node.heads
     assert head.startswith("GET /api/v2/things?key=sesame-in-query HTTP/1.1\r\n")
     for line in ("Authorization: Bearer toktoktok", "X-Key: sesame-in-header", "Sec-WebSocket-Protocol: daml.ws.auth"):
@@ -170,13 +170,13 @@ async def test_under_tls_the_certificate_has_to_be_trusted(
     ],
 )
 async def test_what_breaks_off_is_never_whole(
-    ask: Ask, tally: Tally, pieces: list[bytes], kind: type[Failed], said: str
+    ask: Ask, counters: Counters, pieces: list[bytes], kind: type[Failed], said: str
 ) -> None:
     async with socket_node(*pieces) as node:
         assert await fault(ask(node.url)) == (kind, said or f"{ASKED}: the answer is no websocket's")
     assert (
         f'canton_http_requests_total{{code="101",method="GET",reason="{kind.reason}",route="{PATH}"}} 1.0'
-        in counted(tally)
+        in counted(counters)
     )
 
 
@@ -211,13 +211,13 @@ async def test_an_endless_answer_ends_with_the_run(ask: Ask) -> None:
         await asyncio.wait_for(node.ended.wait(), 5)
 
 
-async def test_a_node_that_falls_silent_is_not_waited_for(ask: Ask, tally: Tally) -> None:
+async def test_a_node_that_falls_silent_is_not_waited_for(ask: Ask, counters: Counters) -> None:
     async with socket_node(*things(1), stays=True) as node:
         said = f"{ASKED}: no further message within 0.1 s"
         assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, said)
         await asyncio.wait_for(node.ended.wait(), 5)
     assert f'canton_http_requests_total{{code="101",method="GET",reason="timeout",route="{PATH}"}} 1.0' in counted(
-        tally
+        counters
     )
 
 
@@ -239,13 +239,13 @@ async def test_an_error_that_never_ends_is_not_waited_for(ask: Ask) -> None:
         assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, f"{ASKED}: no answer within 0.1 s")
 
 
-async def test_who_has_heard_enough_hangs_up(ask: Ask, tally: Tally) -> None:
+async def test_who_has_heard_enough_hangs_up(ask: Ask, counters: Counters) -> None:
     async with socket_node(endless=itertools.repeat(message({"count": 1}) * 1000)) as node:
         async with aclosing(ask(node.url).stream(PATH, Thing, BODY)) as heard:
             assert (await anext(heard)).count == 1
         await asyncio.wait_for(node.ended.wait(), 5)
     assert f'canton_http_requests_total{{code="101",method="GET",reason="cancelled",route="{PATH}"}} 1.0' in counted(
-        tally
+        counters
     )
 
 
@@ -265,7 +265,7 @@ async def test_waits_for_its_turn_once_however_much_comes(
 
     monkeypatch.setattr("exporter.node.rate_limit.Budget.take", take)
     async with socket_node(*things(*range(50)), closed()) as node:
-        asked = Node(Kind.LEDGER, connect(node.url), Anonymous(), clock, clock.monotonic() + 5)
+        asked = Node(Kind.LEDGER, connect(node.url), NoToken(), clock, clock.monotonic() + 5)
         assert len(await hear(asked)) == 50
     assert len(turns) == 1
 
@@ -329,7 +329,7 @@ async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> N
     secrets = ("toktoktoktoktoktok", "sesame-in-query", "sesame-in-header")
     async with socket_node(message(error(3, cause=" ".join(secrets))), closed()) as node:
         url = f"{node.url}?key=sesame-in-query"
-        asked = ask(url, Given(secrets[0]), headers={"X-Key": "sesame-in-header"})
+        asked = ask(url, StaticToken(secrets[0]), headers={"X-Key": "sesame-in-header"})
         _, said = await fault(asked)
         assert "SOME_CODE: *** *** ***" in asked._transport.redact(said)  # as the runner does with every error
         assert not any(secret in asked._transport.redact(said) for secret in secrets)
@@ -366,13 +366,13 @@ async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> N
     ids=str,
 )
 async def test_another_answer_than_a_websocket_is_what_it_is_elsewhere(
-    ask: Ask, node: TestNode, tally: Tally, answer: dict[str, Any], kind: type[Exception], said: str
+    ask: Ask, node: TestNode, counters: Counters, answer: dict[str, Any], kind: type[Exception], said: str
 ) -> None:
     node.answer_everything(**answer)
     assert await fault(ask(node.url)) == (kind, f"{ASKED}: {said}")
     assert (
         f'canton_http_requests_total{{code="{answer["status"]}",method="GET",reason="",route="{PATH}"}} 1.0'
-        in counted(tally)
+        in counted(counters)
     )
 
 
@@ -380,7 +380,7 @@ async def test_a_redirect_is_not_followed(ask: Ask, node: TestNode) -> None:
     async with socket_node(closed()) as elsewhere:
         node.answer_everything(status=307, body=b"", headers={"Location": f"{elsewhere.url}/v2/things"})
         said = "307: redirects are not followed; configure the address it leads to"
-        assert await fault(ask(node.url, Given("toktoktok"))) == (Refused, f"{ASKED}: {said}")
+        assert await fault(ask(node.url, StaticToken("toktoktok"))) == (Refused, f"{ASKED}: {said}")
         assert not elsewhere.heads
 
 
@@ -418,7 +418,7 @@ def choosy(node: TestNode) -> TestNode:
 
 
 async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(ask: Ask, choosy: TestNode) -> None:
-    class Renewed(Given):
+    class Renewed(StaticToken):
         def __init__(self) -> None:
             super().__init__("outdated")
 
@@ -431,6 +431,6 @@ async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(as
 
 
 async def test_a_token_that_stays_the_same_is_not_tried_again(ask: Ask, choosy: TestNode) -> None:
-    asked = ask(choosy.url, Given("outdated"))
+    asked = ask(choosy.url, StaticToken("outdated"))
     assert (await fault(asked))[0] is Unauthorized
     assert [request.outcome for request in asked.requests] == ["401"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exporter.clock import Clock
-from exporter.collector import Collector, Yielded, Yields, collector, minutes, seconds
+from exporter.collector import Collector, RunOutput, Yields, collector, minutes, seconds
 from exporter.collectors import discover
 from exporter.config.loader import Settings, check
 from exporter.config.models import Kind, Strict
@@ -28,19 +28,19 @@ BEATS = Metric("canton_beats", "How often this ran.")
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5))
-async def beat(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def beat(node: Node, options: Strict, previous: RunOutput) -> Yields:
     before = previous.of(BEATS)
     yield BEATS.sample(before[0].value + 1 if before else 1)
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
-async def hang(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def hang(node: Node, options: Strict, previous: RunOutput) -> Yields:
     await asyncio.sleep(3600)
     yield BEATS.sample(0)
 
 
 @collector(Kind.LEDGER, interval=timedelta(milliseconds=50), timeout=timedelta(milliseconds=50))
-async def slow(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def slow(node: Node, options: Strict, previous: RunOutput) -> Yields:
     try:
         await asyncio.sleep(3600)
     finally:
@@ -49,7 +49,7 @@ async def slow(node: Node, options: Strict, previous: Yielded) -> Yields:
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5))
-async def gone(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def gone(node: Node, options: Strict, previous: RunOutput) -> Yields:
     await node.get("/v2/gone", Strict)
     yield BEATS.sample(0)
 
@@ -99,7 +99,7 @@ async def until(holds: Callable[[], object]) -> None:
 async def test_every_collector_of_its_kind_watches_a_target(start: Start) -> None:
     asked = [discover()[name] for name in ("health", "ledger_offsets", "feature_support")]
     fleet = start({"a": ledger(), "b": {"kind": "scan", "role": "own", "url": "http://127.0.0.1:9"}}, *asked)
-    assert {standing.watch.key for standing in fleet.standings()} == {
+    assert {status.watch.key for status in fleet.statuses()} == {
         "a/health",
         "a/ledger_offsets",
         "b/health",
@@ -130,7 +130,7 @@ async def test_the_schedule_is_the_configured_one_and_runs_never_overlap(start: 
 async def test_a_collector_that_is_switched_off_does_not_watch(start: Start) -> None:
     asked = [discover()[name] for name in ("health", "ledger_offsets")]
     fleet = start({"a": ledger(collectors={"health": {"enabled": False}})}, *asked)
-    assert [standing.watch.collector.name for standing in fleet.standings()] == ["ledger_offsets"]
+    assert [status.watch.collector.name for status in fleet.statuses()] == ["ledger_offsets"]
 
 
 async def test_a_watch_runs_again_and_again_and_is_reminded_of_its_last_run(start: Start) -> None:
@@ -159,15 +159,15 @@ async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and
     health = discover()["health"]
     quick = {"collectors": {"health": {"interval": "50ms"}}}
     fleet = start({"a": ledger(node.url, **quick)}, health, gone, budget={"rate": 1000, "burst": 1000})
-    standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
-    await until(lambda: standings["health"].last and standings["gone"].last and standings["gone"].last.reason)
-    last = standings["gone"].last
+    statuses = {status.watch.collector.name: status for status in fleet.statuses()}
+    await until(lambda: statuses["health"].last and statuses["gone"].last and statuses["gone"].last.reason)
+    last = statuses["gone"].last
     assert last is not None
     assert (last.outcome, last.reason) == (Outcome.FAILED, "refused")
     node.instead = None
     test_health.answer_well(node)
     node.get("/v2/gone", status=404, body=b"")
-    await until(lambda: standings["gone"].last and standings["gone"].last.outcome is Outcome.UNSUPPORTED)
+    await until(lambda: statuses["gone"].last and statuses["gone"].last.outcome is Outcome.UNSUPPORTED)
 
 
 async def test_readings_past_their_grace_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
@@ -212,8 +212,8 @@ async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_non
 ) -> None:
     caplog.set_level("INFO", "exporter.scheduling.run_log")
     fleet = start({"a": ledger()}, beat, gone)
-    standings = {standing.watch.collector.name: standing for standing in fleet.standings()}
-    await until(lambda: standings["gone"].tally.samples()[0].value > 3)
+    statuses = {status.watch.collector.name: status for status in fleet.statuses()}
+    await until(lambda: statuses["gone"].counters.samples()[0].value > 3)
     told = [(record.message, vars(record)["collector"], vars(record)["reason"]) for record in caplog.records]
     assert sorted(told) == [("watch is failed", "gone", "unreachable"), ("watch is ok", "beat", None)]
 
@@ -243,20 +243,20 @@ async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_i
     node.answer_everything(status=503, body=b"trace 1")
     health = discover()["health"]
     fleet = start({"a": ledger(node.url, collectors={"health": {"interval": "50ms"}})}, health)
-    [standing] = fleet.standings()
-    await until(lambda: standing.last)
+    [status] = fleet.statuses()
+    await until(lambda: status.last)
     node.answer_everything(status=503, body=b"trace 2")
-    await until(lambda: standing.last and "trace 2" in str(standing.last.remarks))
+    await until(lambda: status.last and "trace 2" in str(status.last.remarks))
     assert [(record.message, record.__dict__["detail"]) for record in caplog.records] == [
         ("the node is down", "GET /livez: 503: trace 1")
     ]
     node.answer_everything(status=200, body=b"")
-    await until(lambda: standing.last and standing.last.remarks == ())
+    await until(lambda: status.last and status.last.remarks == ())
     assert [record.message for record in caplog.records][1:] == ["no longer: the node is down"]
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
-async def remarking(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def remarking(node: Node, options: Strict, previous: RunOutput) -> Yields:
     for thing, count in (await node.get("/v2/things", dict[str, int])).items():
         node.remark(f"{thing} is odd", f"{count} times")
     yield BEATS.sample(1)
@@ -271,21 +271,21 @@ async def test_a_second_remark_that_appears_later_is_logged_too(
         return [record.message for record in caplog.records]
 
     node.get("/v2/things", answers={"a": 1})
-    [standing] = start({"a": ledger(node.url)}, remarking).standings()
+    [status] = start({"a": ledger(node.url)}, remarking).statuses()
     await until(lambda: logged() == ["a is odd"])
     node.get("/v2/things", answers={"a": 2, "b": 1})
     await until(lambda: logged() == ["a is odd", "b is odd"])
     node.get("/v2/things", status=503, body=b"")
     await until(lambda: logged()[2:] == ["watch is failed"])
     node.get("/v2/things", answers={"a": 3, "b": 2})
-    await until(lambda: standing.last and standing.last.outcome is Outcome.OK)
+    await until(lambda: status.last and status.last.outcome is Outcome.OK)
     assert logged()[3:] == ["watch is ok"], "what was remarked before the run that failed is known"
     node.get("/v2/things", answers={})
     await until(lambda: logged()[4:] == ["no longer: a is odd", "no longer: b is odd"])
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
-async def counting(node: Node, options: Strict, previous: Yielded) -> Yields:
+async def counting(node: Node, options: Strict, previous: RunOutput) -> Yields:
     node.progress("500 things")
     node.news.append("the things changed")
     await node.get("/v2/things", dict[str, int])
@@ -299,9 +299,9 @@ async def test_a_long_run_says_how_far_it_has_come(
     monkeypatch.setattr("exporter.scheduling.run_log.LONG_SECONDS", 0.0)
     node.silent = True
     fleet = start({"a": ledger(node.url)}, counting, clock=clock)
-    [standing] = fleet.standings()
-    await until(lambda: standing.progress)
-    assert standing.progress == "500 things"
+    [status] = fleet.statuses()
+    await until(lambda: status.progress)
+    assert status.progress == "500 things"
     [record] = caplog.records
     assert (record.message, vars(record)["progress"]) == ("under way", "500 things")
     assert (vars(record)["target"], vars(record)["collector"]) == ("a", "counting")
@@ -313,8 +313,8 @@ async def test_news_are_told_each_time_but_not_those_of_a_run_that_failed(
     caplog.set_level("INFO", "exporter.scheduling.run_log")
     node.answer_everything(status=500, body=b"")
     fleet = start({"a": ledger(node.url)}, counting)
-    [standing] = fleet.standings()
-    await until(lambda: standing.last)
+    [status] = fleet.statuses()
+    await until(lambda: status.last)
     assert [record.message for record in caplog.records] == ["watch is failed"]
     node.answer_everything(answers={})
     await until(lambda: len(caplog.records) > 3)
@@ -348,11 +348,11 @@ async def test_a_reload_leaves_what_is_equal_alone_a_running_run_included(start:
     fleet = start({"a": ledger(), "b": ledger()}, beat, hang)
     await until(lambda: len(fleet._running) >= 2)
     kept, run = fleet.connections["a"], fleet._running["a/hang"]
-    standing = kept.standings["beat"]
+    status = kept.statuses["beat"]
     await fleet.apply(settings_of({"a": ledger(), "c": ledger()}, beat, hang))
     assert list(fleet.connections) == ["a", "c"]
     assert fleet.connections["a"] is kept
-    assert kept.standings["beat"] is standing
+    assert kept.statuses["beat"] is status
     assert fleet._running["a/hang"] is run
     assert not run.done()
     assert {job.id for job in fleet.scheduler.get_jobs()} == {"a/beat", "a/hang", "c/beat", "c/hang"}
@@ -365,25 +365,25 @@ class Steps(Strict):
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(5), options=Steps)
-async def climb(node: Node, options: Steps, previous: Yielded) -> Yields:
+async def climb(node: Node, options: Steps, previous: RunOutput) -> Yields:
     yield BEATS.sample(sum(sample.value for sample in previous.of(BEATS)) + options.step)
 
 
 async def test_a_watch_that_asks_another_question_remembers_nothing(start: Start) -> None:
     fleet = start({"a": ledger()}, climb)
-    await until(lambda: fleet.connections["a"].standings["climb"].series)
+    await until(lambda: fleet.connections["a"].statuses["climb"].series)
     await fleet.apply(settings_of({"a": ledger(collectors={"climb": {"options": {"step": 2}}})}, climb))
-    assert fleet.connections["a"].standings["climb"].previous.samples == ()
+    assert fleet.connections["a"].statuses["climb"].previous.samples == ()
 
 
 async def test_a_watch_whose_node_is_another_by_now_remembers_nothing(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "url"
     file.write_text("http://127.0.0.1:9")
     fleet = start({"a": {"kind": "ledger", "url_file": str(file)}}, climb)
-    standing = fleet.connections["a"].standings["climb"]
+    status = fleet.connections["a"].statuses["climb"]
 
     def count() -> float:
-        return sum(sample.value for sample in standing.previous.of(BEATS))
+        return sum(sample.value for sample in status.previous.of(BEATS))
 
     await until(lambda: count() >= 5)
     file.write_text("http://user:word@127.0.0.1:9/?key=a")
@@ -395,12 +395,12 @@ async def test_a_watch_whose_node_is_another_by_now_remembers_nothing(start: Sta
 async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start: Start) -> None:
     fleet = start({"a": ledger()}, beat, hang)
     await until(lambda: any(line.startswith("canton_beats") and line.endswith(" 3.0") for line in page(fleet)))
-    connection, other = fleet.connections["a"], fleet.connections["a"].standings["hang"]
+    connection, other = fleet.connections["a"], fleet.connections["a"].statuses["hang"]
     changed = ledger(collectors={"beat": {"interval": "1h"}})
     await fleet.apply(settings_of({"a": changed}, beat, hang))
     assert fleet.connections["a"] is connection
-    assert connection.standings["hang"] is other
-    assert connection.standings["beat"].previous.samples != (), "what it asks is the same"
+    assert connection.statuses["hang"] is other
+    assert connection.statuses["beat"].previous.samples != (), "what it asks is the same"
     [runs] = [line for line in page(fleet) if line.startswith("canton_collector_runs_total") and '"beat"' in line]
     assert float(runs.rpartition(" ")[2]) >= 3
     [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/beat"]
@@ -437,7 +437,7 @@ async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_
     [job] = fleet.scheduler.get_jobs()
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
     await asyncio.wait_for(job.func(*job.args), 1)
-    assert job.args[0].standings["hang"].last is None
+    assert job.args[0].statuses["hang"].last is None
 
 
 # Several exporters that share the targets

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exporter.collector import Collector, Note, Noted, Yielded, Yields, collector, seconds
+from exporter.collector import Collector, Memo, MemoEntry, RunOutput, Yields, collector, seconds
 from exporter.config.models import Budget, Kind, Schedule, Strict, Target
 from exporter.errors import (
     REASONS,
@@ -23,10 +23,10 @@ from exporter.errors import (
     Unsupported,
 )
 from exporter.metrics.metric import Metric, Sample
-from exporter.node.auth import Anonymous, Auth, Given
+from exporter.node.auth import Auth, NoToken, StaticToken
 from exporter.node.client import Node
 from exporter.node.decoding import Struct
-from exporter.node.messages import Request
+from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Share
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome, Run, Watch, run
@@ -37,21 +37,21 @@ Connect = Callable[..., Transport]
 
 UP = Metric("canton_up", "Up.")
 COUNT = Metric("canton_count", "A count.", ("of",))
-SEEN = Note[int]()
+SEEN = Memo[int]()
 
 
 class Thing(Struct):
     count: int | None = None
 
 
-def collect(ask: Callable[[Node, Strict, Yielded], Yields], share: Share = Share.WHOLE) -> Collector[Strict]:
+def collect(ask: Callable[[Node, Strict, RunOutput], Yields], share: Share = Share.WHOLE) -> Collector[Strict]:
     return collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(10), share=share)(ask)
 
 
 def asking(question: Callable[[Node], Awaitable[object]]) -> Collector[Strict]:
     """Return a collector that yields one sample and then asks something."""
 
-    async def asking(node: Node, options: Strict, previous: Yielded) -> Yields:
+    async def asking(node: Node, options: Strict, previous: RunOutput) -> Yields:
         yield UP.sample(1)
         await question(node)
 
@@ -65,8 +65,8 @@ def raising(exception: BaseException) -> Collector[Strict]:
     return asking(fail)
 
 
-def yielding(*items: Sample | Noted[Any]) -> Collector[Strict]:
-    async def yielding(node: Node, options: Strict, previous: Yielded) -> Yields:
+def yielding(*items: Sample | MemoEntry[Any]) -> Collector[Strict]:
+    async def yielding(node: Node, options: Strict, previous: RunOutput) -> Yields:
         for item in items:
             yield item
 
@@ -89,7 +89,7 @@ class Runs:
         auth: Auth | None = None,
         is_down: bool = False,
         url: str = "",
-        previous: Yielded | None = None,
+        previous: RunOutput | None = None,
         budget: Budget | None = None,
         **settings: Any,
     ) -> Run:
@@ -99,9 +99,9 @@ class Runs:
         return await run(
             Watch("t", target, collector, schedule),
             self._connect(url, budget, **settings),
-            auth or Anonymous(),
+            auth or NoToken(),
             self._clock,
-            previous or Yielded(),
+            previous or RunOutput(),
             is_down=lambda: is_down,
         )
 
@@ -123,7 +123,7 @@ async def test_a_run_gives_what_was_yielded_in_its_order(start: Runs) -> None:
     ended = await start(yielding(*items))
     assert told(ended) == ("ok", None, None)
     assert ended.yielded.samples == (COUNT.sample(2, of="b"), UP.sample(1), COUNT.sample(1, of="a"))
-    assert ended.yielded.note(SEEN) == 7
+    assert ended.yielded.memo(SEEN) == 7
     assert (ended.traceback, ended.requests) == (None, ())
 
 
@@ -142,17 +142,17 @@ async def test_a_run_tells_when_it_ended_how_long_it_took_and_what_it_asked(
     node.get("/v2/thing/a%20b", answers={})
     ended = await start(asking(ask))
     assert (ended.ended, ended.seconds) == (NOW + 2.5, 2.5)
-    assert ended.requests == (Request("GET", "/v2/thing/a%20b", "200", 0.0),)
+    assert ended.requests == (RequestLogEntry("GET", "/v2/thing/a%20b", "200", 0.0),)
 
 
 async def test_a_collector_gets_what_its_last_good_run_yielded_and_its_options(start: Runs) -> None:
-    async def again(node: Node, options: Strict, previous: Yielded) -> Yields:
+    async def again(node: Node, options: Strict, previous: RunOutput) -> Yields:
         assert options == Strict()
         for item in previous:
             yield item
 
     items = (UP.sample(1), SEEN.of(7))
-    ended = await start(collect(again), previous=Yielded(items))
+    ended = await start(collect(again), previous=RunOutput(items))
     assert tuple(ended.yielded) == items
 
 
@@ -169,7 +169,7 @@ async def test_a_collector_knows_how_much_time_it_has(start: Runs, clock: FakeCl
 
 
 async def test_the_requests_of_a_collector_take_its_share_of_the_budget(start: Runs, node: TestNode) -> None:
-    async def ask(node: Node, options: Strict, previous: Yielded) -> Yields:
+    async def ask(node: Node, options: Strict, previous: RunOutput) -> Yields:
         for _ in range(3):
             await node.get("/v2/thing", Thing)
         yield UP.sample(1)
@@ -215,7 +215,7 @@ async def test_what_the_node_does_not_have_is_neither_good_nor_bad(start: Runs, 
     ended = await start(asking(lambda node: node.get("/v2/thing", Thing)))
     assert told(ended) == ("unsupported", None, "GET /v2/thing: 404")
     assert (ended.yielded.samples, ended.traceback) == ((), None)
-    assert ended.requests == (Request("GET", "/v2/thing", "404", 0.0),)
+    assert ended.requests == (RequestLogEntry("GET", "/v2/thing", "404", 0.0),)
 
 
 async def test_what_a_node_that_is_down_does_not_have_is_a_failure(start: Runs, node: TestNode) -> None:
@@ -361,7 +361,7 @@ async def test_the_same_label_of_two_metrics_is_none(start: Runs) -> None:
 async def test_a_collector_is_closed_when_its_run_ends_early(start: Runs) -> None:
     closed = []
 
-    async def twice(node: Node, options: Strict, previous: Yielded) -> Yields:
+    async def twice(node: Node, options: Strict, previous: RunOutput) -> Yields:
         try:
             yield UP.sample(1)
             yield UP.sample(1)
@@ -436,7 +436,7 @@ async def test_what_ends_the_process_passes_through(
     target = Target(kind=Kind.LEDGER, url=node.url)
     watch = Watch("t", target, raising(exception()), Schedule(interval=seconds(15), timeout=seconds(5)))
     with pytest.raises(exception):
-        await run(watch, connect(node.url), Anonymous(), clock, Yielded())
+        await run(watch, connect(node.url), NoToken(), clock, RunOutput())
 
 
 # What is never said
@@ -449,7 +449,7 @@ async def secretly(start: Runs, node: TestNode, collector: Collector[Strict]) ->
     """Run with secrets everywhere, after a question that carried the token."""
     url = f"{node.url}?apikey=sesame-in-query"
     node.get("/v2/thing?apikey=sesame-in-query", answers={})
-    return await start(collector, url=url, auth=Given("a-bearer-token"), headers={"X-Key": "sesame-in-header"})
+    return await start(collector, url=url, auth=StaticToken("a-bearer-token"), headers={"X-Key": "sesame-in-header"})
 
 
 @pytest.mark.parametrize("kind", [Malformed, Unsupported, Refused, ValueError, Exception])
@@ -473,7 +473,7 @@ async def test_no_error_says_the_urls_password(start: Runs, node: TestNode) -> N
 
 
 async def test_no_label_of_two_equal_samples_says_a_secret(start: Runs, node: TestNode) -> None:
-    async def fail(asked: Node, options: Strict, previous: Yielded) -> Yields:
+    async def fail(asked: Node, options: Strict, previous: RunOutput) -> Yields:
         await asked.get("/v2/thing", Thing)
         yield COUNT.sample(1, of="a-bearer-token")
         yield COUNT.sample(1, of="a-bearer-token")

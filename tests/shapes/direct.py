@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from exporter.node.messages import Question, question
+from exporter.node.messages import Request, question
 from exporter.simulator.facts import brief_moment
 from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node
@@ -32,11 +32,11 @@ def bare(path: str) -> str:
     return re.sub(r"\{(?:[^{}]|\{[^{}]*\})*\}", "{}", path)
 
 
-def direct(node: Node, operation: str) -> Question:
+def direct(node: Node, operation: str) -> Request:
     """Return what an operation is asked for."""
     method, _, path = operation.partition(" ")
     asked = question(method, paths(node).get(operation, path), body=bodies(node).get(operation))
-    return Question(method, path, asked.path, QUERIES.get(operation, {}), asked.body)
+    return Request(method, path, asked.path, QUERIES.get(operation, {}), asked.body)
 
 
 def paths(node: Node) -> dict[str, str]:

@@ -11,9 +11,9 @@ from exporter.collector import Collector
 from exporter.collectors import discover
 from exporter.config.models import Kind
 from exporter.node.client import Node
-from exporter.node.messages import Question
+from exporter.node.messages import Request
 from exporter.node.rate_limit import Share
-from exporter.node.transport import Reply, Transport
+from exporter.node.transport import Response, Transport
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
 from exporter.simulator.ledger import LedgerNode
@@ -31,7 +31,7 @@ class Exchange(NamedTuple):
 
     collector: str
     kind: str
-    asked: Question
+    asked: Request
     status: int
     media: str
     body: bytes
@@ -171,8 +171,8 @@ class Recorder:
                     await transport.request(asked, None, Share.NONE, 5.0)
             await transport.close()
 
-    def _requesting(self, request: Callable[..., Awaitable[Reply]]) -> Callable[..., Awaitable[Reply]]:
-        async def requesting(transport: Transport, asked: Question, *more: Any) -> Reply:
+    def _requesting(self, request: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitable[Response]]:
+        async def requesting(transport: Transport, asked: Request, *more: Any) -> Response:
             reply = await request(transport, asked, *more)
             media = reply.headers.get("Content-Type", "-").partition(";")[0] if reply.body else "-"
             exchange = Exchange(*self._now, asked, reply.status, media, reply.body)
@@ -181,8 +181,8 @@ class Recorder:
 
         return requesting
 
-    def _streaming(self, stream: Callable[..., AsyncGenerator[Reply, None]]) -> Callable[..., Any]:
-        async def streaming(transport: Transport, asked: Question, *more: Any) -> AsyncGenerator[Reply, None]:
+    def _streaming(self, stream: Callable[..., AsyncGenerator[Response, None]]) -> Callable[..., Any]:
+        async def streaming(transport: Transport, asked: Request, *more: Any) -> AsyncGenerator[Response, None]:
             asked = replace(asked, method="WS")
             async with aclosing(stream(transport, asked, *more)) as replies:
                 async for reply in replies:
