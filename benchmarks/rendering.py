@@ -12,7 +12,8 @@ from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from benchmarks.row import Row, Size, Wrong, median_of
 from exporter.clock import Clock
-from exporter.exposition.text import Format, Lines, Pages, write_page
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Format, Lines, write_page
 from exporter.metrics.metric import Metric, Sample
 
 THING = Metric("canton_bench_things", "Things.", ("contract", "template"))

@@ -16,7 +16,8 @@ from benchmarks.row import Row, Size, Wrong
 from exporter.clock import Clock
 from exporter.collectors import discover
 from exporter.config.loader import check
-from exporter.exposition.text import Format, Lines, Pages
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Format, Lines
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
 from exporter.node.rate_limit import Budgets

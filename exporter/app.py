@@ -21,7 +21,8 @@ from exporter.config.flag_types import Address
 from exporter.config.flags import Flags
 from exporter.config.loader import Settings
 from exporter.errors import WrongConfiguration
-from exporter.exposition.text import Lines, Pages, read_registry
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Lines, read_registry
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets

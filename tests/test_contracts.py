@@ -20,6 +20,11 @@ BREACHES = {
     "a module of the node has no place": (NODE, "node/helpers.py", "json"),
     "a page knows the routes that lead to it": (WEB, "web/scrape.py", "exporter.web.routes"),
     "a module of the web has no place": (WEB, "web/helpers.py", "json"),
+    "the text knows the cache of pages": (
+        "Inside the exposition",
+        "exposition/text.py",
+        "exporter.exposition.page_cache",
+    ),
     "the runner knows the fleet": ("Inside the scheduling", "scheduling/runner.py", "exporter.scheduling.fleet"),
     "a duration knows its file": ("Inside the configuration", "config/durations.py", "exporter.config.loader"),
     "a collector knows another": (

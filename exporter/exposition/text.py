@@ -1,12 +1,6 @@
-"""Samples become lines once, lines a page when somebody asks, and a page stays until something changes."""
+"""Samples become lines, and lines a page, in the text format of Prometheus or OpenMetrics."""
 
-import asyncio
-import gzip
-import sys
-from collections import OrderedDict
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +8,6 @@ from types import MappingProxyType
 from prometheus_client import CollectorRegistry
 from prometheus_client.utils import floatToGoString
 
-from exporter.clock import Clock
 from exporter.metrics.metric import Metric, Sample
 
 Families = Mapping[Metric, str]
@@ -101,83 +94,3 @@ def read_registry(registry: CollectorRegistry) -> list[Sample]:
             metric = declared.setdefault(sample.name, Metric(sample.name, family.documentation, tuple(sample.labels)))
             samples.append(metric.sample(sample.value, **sample.labels))
     return samples
-
-
-@dataclass(slots=True)
-class Page:
-    """A page's bytes, and of when they are."""
-
-    change: object
-    made: float
-    plain: bytes
-    packed: bytes | None = None
-
-
-class Pages:
-    """Keeps each page until something changes, and makes it anew off the event loop, once for all who wait for it."""
-
-    KEPT = 8
-    OLDEST_SECONDS = 15.0
-    """The process's own figures are read when a page is made, so a page ages even if no node says anything."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._pages: OrderedDict[object, Page] = OrderedDict()
-        self._making: dict[object, asyncio.Task[None]] = {}
-        # A thread of its own, for name resolution may have taken all of the others.
-        self._thread = ThreadPoolExecutor(1, "page")
-        # While it computes, the event loop gets the interpreter back after this long, and not after 5 ms.
-        sys.setswitchinterval(0.0005)
-        self.rendered = 0
-
-    async def get(
-        self,
-        key: object,
-        change: Callable[[], object],
-        blocks: Callable[[], Sequence[Lines]],
-        format_: Format,
-        *,
-        packed: bool,
-    ) -> bytes:
-        """Return a page that is no older than this call, or than the last change.
-
-        `key` names the page, `change` is another whenever the page would be, `blocks` gathers what it is made of.
-        """
-        called = self._clock.monotonic()
-        while (page := self._held(key, change(), called)) is None:
-            await self._once(key, lambda: self._make(key, change(), blocks(), format_))
-        while packed and page.packed is None:
-            await self._once(id(page), lambda: self._pack(page))
-        return page.packed if packed and page.packed else page.plain
-
-    def _held(self, key: object, change: object, called: float) -> Page | None:
-        page = self._pages.get(key)
-        if page is None or page.made >= called:
-            return page
-        return page if page.change == change and called - page.made < self.OLDEST_SECONDS else None
-
-    async def _once(self, key: object, make: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Wait for what is being made, or begin it; it goes on for the others if whoever began it goes away."""
-        making = self._making.get(key)
-        # One that is done and still here, since its callback is yet to run, would be awaited without a pause for ever.
-        if making is None or making.done():
-            making = self._making[key] = asyncio.create_task(make())
-            making.add_done_callback(lambda done: self._making.pop(key) if self._making.get(key) is done else None)
-        await asyncio.shield(making)
-
-    async def _make(self, key: object, change: object, blocks: Sequence[Lines], format_: Format) -> None:
-        made = self._clock.monotonic()
-        self.rendered += 1
-        self._pages[key] = Page(change, made, await self._in_thread(write_page, blocks, format_))
-        self._pages.move_to_end(key)
-        while len(self._pages) > self.KEPT:
-            self._pages.popitem(last=False)
-
-    async def _pack(self, page: Page) -> None:
-        page.packed = await self._in_thread(gzip.compress, page.plain, 6)
-
-    async def _in_thread(self, function: Callable[..., bytes], *arguments: object) -> bytes:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)

@@ -9,19 +9,18 @@ from typing import TypeVar
 
 from exporter.clock import Clock
 from exporter.config.models import Kind
-from exporter.errors import Failed, Malformed, NoEntry, OutOfTime, Refused, Unsupported
+from exporter.errors import Failed, NoEntry, OutOfTime
 from exporter.node.auth import Auth, Token
 from exporter.node.combining import Ways
 from exporter.node.decoding import check, decode, read_retry_after
 from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, question
-from exporter.node.pagination import Circle, Mark, Paged
+from exporter.node.pagination import Mark, P, follow_pages
 from exporter.node.rate_limit import Share
 from exporter.node.remark import Remark
 from exporter.node.stream import elements
 from exporter.node.transport import Response, Transport
 
 T = TypeVar("T")
-P = TypeVar("P", bound=Paged)
 
 
 SHOWN_REQUESTS = 50
@@ -132,29 +131,13 @@ class Node(Ways):
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
-        return self._pages(lambda mark: question(method, route, fill, body=body(mark)), answer)
+        return follow_pages(lambda mark: question(method, route, fill, body=body(mark)), self._persist, answer)
 
     def listed(
         self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str
     ) -> AsyncGenerator[P, None]:
         """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
-        return self._pages(lambda mark: question("GET", route, fill, query(mark)), answer)
-
-    async def _pages(self, ask: Callable[[Mark], Request], answer: type[P]) -> AsyncGenerator[P, None]:
-        asked, circle = ask(None), Circle()
-        reply = await self._persist(asked)
-        while True:
-            page = decode(reply, answer)
-            yield page
-            token = page.next_page_token
-            if token is None or token == "":
-                return
-            if circle.is_closed_by(token):
-                raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
-            try:
-                reply = await self._persist(ask(token))
-            except Unsupported as lack:
-                raise Refused(f"{lack}, in the middle of the pages") from lack
+        return follow_pages(lambda mark: question("GET", route, fill, query(mark)), self._persist, answer)
 
     def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
         """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.

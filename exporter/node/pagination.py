@@ -1,6 +1,12 @@
 """How one page leads to the next, and how to notice that it leads nowhere."""
 
-from typing import Protocol
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from exporter.errors import Malformed, Refused, Unsupported
+from exporter.node.decoding import decode
+from exporter.node.messages import Request
+from exporter.node.transport import Response
 
 Mark = str | int | None
 """What a page gives to ask for the next one by."""
@@ -11,6 +17,32 @@ class Paged(Protocol):
 
     @property
     def next_page_token(self) -> Mark: ...
+
+
+P = TypeVar("P", bound=Paged)
+
+
+async def follow_pages(
+    ask: Callable[[Mark], Request], answer_to: Callable[[Request], Awaitable[Response]], answer: type[P]
+) -> AsyncGenerator[P, None]:
+    """Give page after page: `ask` makes the request by the last page's token, `answer_to` sends it.
+
+    Raises Malformed if the tokens go round in a circle, and Refused if the operation goes away in the middle.
+    """
+    asked, circle = ask(None), Circle()
+    reply = await answer_to(asked)
+    while True:
+        page = decode(reply, answer)
+        yield page
+        token = page.next_page_token
+        if token is None or token == "":
+            return
+        if circle.is_closed_by(token):
+            raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
+        try:
+            reply = await answer_to(ask(token))
+        except Unsupported as lack:
+            raise Refused(f"{lack}, in the middle of the pages") from lack
 
 
 class Circle:

@@ -1,7 +1,7 @@
-"""What of a run is shown: parties by the names the operator wants to read, and no more series than allowed."""
+"""Parties by the names the operator wants to read."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from exporter.metrics.metric import Sample
@@ -39,12 +39,3 @@ def rename_parties(
 def shorten(party: str) -> str:
     hint, separator, fingerprint = party.partition("::")
     return f"{hint}{separator}{fingerprint[:FINGERPRINT]}"
-
-
-def cap(samples: Sequence[Sample], shown: Iterable[Sample], most: int) -> Sequence[Sample]:
-    """Return at most `most` samples: the series shown before first, so that the same ones stay from run to run."""
-    if len(samples) <= most:
-        return samples
-    known = {sample[:2] for sample in shown}
-    ranked = sorted(range(len(samples)), key=lambda index: samples[index][:2] not in known)  # stable
-    return [samples[index] for index in sorted(ranked[:most])]

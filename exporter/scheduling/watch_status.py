@@ -14,8 +14,9 @@ from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.remark import Remark
-from exporter.scheduling.party_labels import cap, rename_parties
+from exporter.scheduling.party_labels import rename_parties
 from exporter.scheduling.runner import Outcome, Run, Watch
+from exporter.scheduling.series_limit import cap
 
 HEALTH_RESULTS = {True: "up", False: "down", None: "unknown"}
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from aiohttp import web
 
-from exporter.exposition.text import Lines, Pages
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Lines
 from exporter.scheduling.fleet import Fleet
 from exporter.web.content_negotiation import choose_format, takes_gzip
 

@@ -12,7 +12,8 @@ from prometheus_client.core import Metric as Family
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
-from exporter.exposition.text import Format, Lines, Pages, read_registry, write_page
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Format, Lines, read_registry, write_page
 from exporter.metrics.metric import Metric, Sample
 from tests.conftest import FakeClock
 

@@ -1,7 +1,8 @@
 """What of a run is shown: parties by readable names, and no more series than allowed."""
 
 from exporter.metrics.metric import Metric, Sample
-from exporter.scheduling.party_labels import cap, rename_parties
+from exporter.scheduling.party_labels import rename_parties
+from exporter.scheduling.series_limit import cap
 
 EXPIRY = Metric("canton_expiry_seconds", "When.", ("party", "name"))
 ALICE, ALSO_ALICE, BOB = "alice::1220aabbccdd", "alice::1220aabbffff", "bob::1220aabbccdd"

@@ -14,7 +14,8 @@ from exporter.clock import Clock
 from exporter.collectors import discover
 from exporter.config.loader import check
 from exporter.errors import WrongConfiguration
-from exporter.exposition.text import Format, Lines, Pages
+from exporter.exposition.page_cache import Pages
+from exporter.exposition.text import Format, Lines
 from exporter.metrics import self_metrics
 from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
