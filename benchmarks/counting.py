@@ -112,7 +112,7 @@ def compare(url: str, *counts: Count, rounds: int) -> list[float]:
 
 
 def counting(size: Size) -> Iterator[Row]:
-    """A count of active contracts, exact each time or there is no figure."""
+    """Counts active contracts; a count that is off fails the row."""
     pages, rounds = size.pages, size.rounds
 
     def per_million(seconds: float) -> str:

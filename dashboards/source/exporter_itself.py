@@ -160,7 +160,7 @@ def requests() -> list[Made]:
         graph(
             "Requests by answer",
             "How many requests the exporter makes of each node in a second, by the status of the answer: 200 is well, "
-            "4xx and 5xx are not; a word is the reason why there is no whole answer. Some 404 are normal, where "
+            "4xx and 5xx are not; a word is why no whole answer came. Some 404 are normal, where "
             "something is looked for that is not there. The twenty most frequent are shown.",
             top(asked("canton_http_requests_total", by=(*NODE, "code", "reason"))),
             Look("reqps"),

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 SHOWN_REQUESTS = 50
-KNOCK_BYTES = 2**16
+MOST_FETCHED_BYTES = 2**16
 """How much is read of an answer to a probe of health: what it says stands at its beginning."""
 PATIENCE = (1, 4, 16)
 """How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
@@ -152,7 +152,7 @@ class Node(Ways):
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked = replace(question("GET", route, fill, most_bytes=KNOCK_BYTES, accept=ANYTHING), is_cut=True)
+        asked = replace(question("GET", route, fill, most_bytes=MOST_FETCHED_BYTES, accept=ANYTHING), is_cut=True)
         token = self._auth.at_hand()
         reply = await self._exchange(asked, token, Share.NONE)
         if token and reply.status in (401, 403):

@@ -591,7 +591,7 @@ async def test_a_node_may_be_asked_with_half_of_the_budget_only(
     await whole.get(PATH, Thing)
 
 
-# A knock at the door
+# Whatever the status
 
 
 @pytest.mark.parametrize("status", [200, 204, 302, 401, 403, 404, 429, 500, 503])

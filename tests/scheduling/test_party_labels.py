@@ -1,8 +1,7 @@
-"""What of a run is shown: parties by readable names, and no more series than allowed."""
+"""Parties by readable names."""
 
-from exporter.metrics.metric import Metric, Sample
+from exporter.metrics.metric import Metric
 from exporter.scheduling.party_labels import rename_parties
-from exporter.scheduling.series_limit import cap
 
 EXPIRY = Metric("canton_expiry_seconds", "When.", ("party", "name"))
 ALICE, ALSO_ALICE, BOB = "alice::1220aabbccdd", "alice::1220aabbffff", "bob::1220aabbccdd"
@@ -30,18 +29,3 @@ def test_a_full_party_is_left_as_it_is() -> None:
 def test_an_alias_is_shown_instead_of_a_party_unless_two_would_be_one() -> None:
     assert names(ALICE, BOB, aliases={ALICE: "treasury"}, style="full") == ["treasury", BOB]
     assert names(ALICE, BOB, aliases={ALICE: "us", BOB: "us"}) == [ALICE, BOB]
-
-
-def series(*parties: str) -> list[Sample]:
-    return [EXPIRY.sample(1, party=party, name="") for party in parties]
-
-
-def test_the_cap_keeps_the_series_that_were_shown_before() -> None:
-    shown = cap(series("a", "b", "c"), (), 2)
-    assert shown == series("a", "b")
-    assert cap(series("x", "y", "b", "a"), shown, 2) == series("b", "a")
-    assert cap(series("x", "y", "b"), shown, 2) == series("x", "b")
-
-
-def test_under_the_cap_everything_is_shown() -> None:
-    assert cap(series("a", "b"), (), 2) == series("a", "b")
