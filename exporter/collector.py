@@ -1,4 +1,7 @@
-"""What a collector is: an async function that asks one node one question and yields samples."""
+"""All that a collector imports: what it is, the node it asks, what it reads, yields and raises.
+
+A collector is an async function that asks one node for one thing and yields samples; `collector` makes it one.
+"""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -6,10 +9,55 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from exporter.config.models import Kind, Strict
+from exporter import limits
+from exporter.config.models import Hash, Kind, PartyId, Strict, TemplateName, named, needs_options
+from exporter.errors import (
+    Failed,
+    Malformed,
+    NoEntry,
+    NotHttp,
+    OutOfTime,
+    Refused,
+    TimedOut,
+    TooLarge,
+    Unauthorized,
+    Unreachable,
+    Unsupported,
+    WrongKind,
+)
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.client import Node
+from exporter.node.decoding import (
+    Amount,
+    Int64,
+    Moment,
+    Name,
+    NotNegative,
+    Struct,
+    Whole,
+    decode_part,
+    looks_like_html,
+    one_line,
+    raise_for_status,
+    says_no_entry,
+)
+from exporter.node.messages import Response
+from exporter.node.pagination import Circle, Mark
 from exporter.node.rate_limit import Share
+
+__all__ = [  # noqa: RUF022 - by what they are for
+    # what it is
+    "Collector", "Memo", "MemoEntry", "Metric", "RunOutput", "Sample", "Share", "Yields", "collector", "minutes",
+    "seconds",
+    # what an operator sets
+    "Hash", "PartyId", "Strict", "TemplateName", "named",
+    # the node, and what it says
+    "Amount", "Circle", "Int64", "Kind", "Mark", "Moment", "Name", "Node", "NotNegative", "Response", "Struct", "Whole",
+    "decode_part", "limits", "looks_like_html", "one_line", "raise_for_status", "says_no_entry",
+    # what goes wrong
+    "Failed", "Malformed", "NoEntry", "NotHttp", "OutOfTime", "Refused", "TimedOut", "TooLarge", "Unauthorized",
+    "Unreachable", "Unsupported", "WrongKind",
+]  # fmt: skip
 
 O = TypeVar("O", bound=Strict)  # noqa: E741 - options
 V = TypeVar("V")
@@ -56,7 +104,7 @@ Yields = AsyncIterator[Sample | MemoEntry[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Collector(Generic[O]):
-    """One question, with what is its own to say of when and how it is asked."""
+    """A collector's function, with its defaults of when and how it runs."""
 
     name: str
     kinds: frozenset[Kind]
@@ -91,8 +139,7 @@ def collector(
 
     def make(ask: Callable[[Node, O, RunOutput], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
-        needs_options = any(field.is_required() for field in options.model_fields.values())
-        on = is_on and not needs_options
+        on = is_on and not needs_options(options)
         return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, is_for_all, doc)
 
     return make

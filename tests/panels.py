@@ -30,7 +30,7 @@ SILENT: dict[tuple[str, str], str] = {
 }
 
 
-class Request(NamedTuple):
+class PanelQuery(NamedTuple):
     """What a panel asks; of a table's columns and a graph's lines, each on its own."""
 
     dashboard: str
@@ -61,10 +61,10 @@ def filled(expression: str, *, rate_interval: str = "1m", span: str = "5m") -> s
     return expression
 
 
-def questions(*, rate_interval: str = "1m", span: str = "5m") -> Iterator[Request]:
+def questions(*, rate_interval: str = "1m", span: str = "5m") -> Iterator[PanelQuery]:
     """Give every question of every panel, as it can be put to Prometheus."""
     for board in boards().values():
         for panel in panels(board):
             for target in panel["targets"]:
                 expression = filled(target["expr"], rate_interval=rate_interval, span=span)
-                yield Request(board["title"], panel["title"], expression)
+                yield PanelQuery(board["title"], panel["title"], expression)

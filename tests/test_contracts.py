@@ -27,6 +27,9 @@ BREACHES = {
     ),
     "the runner knows the fleet": ("Inside the scheduling", "scheduling/runner.py", "exporter.scheduling.fleet"),
     "a duration knows its file": ("Inside the configuration", "config/durations.py", "exporter.config.loader"),
+    "a collector goes past its face": ("Collectors import one face", "collectors/acs.py", "exporter.node.transport"),
+    "what collectors share goes past it": ("Collectors import one face", "api/scan.py", "exporter.errors"),
+    "a limit knows who keeps it": (DOWN, "limits.py", "exporter.node.client"),
     "a collector knows another": (
         "A collector knows no other collector",
         "collectors/acs.py",

@@ -7,8 +7,7 @@ from hashlib import sha256
 
 import msgspec
 
-from exporter.errors import Malformed, TooLarge
-from exporter.node.decoding import one_line
+from exporter.collector import Malformed, TooLarge, one_line
 
 Fields = Mapping[str, str | float]
 

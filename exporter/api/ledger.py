@@ -5,10 +5,8 @@ from typing import Any
 import msgspec
 from pydantic import Field
 
-from exporter.api.scan import Name, template_name
-from exporter.config.models import PartyId, Strict, TemplateName
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, NotNegative, Struct
+from exporter.api.scan import template_name
+from exporter.collector import Int64, Name, Node, NotNegative, PartyId, Strict, Struct, TemplateName
 
 
 class Seen(Strict):

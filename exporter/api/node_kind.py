@@ -5,12 +5,7 @@ from typing import Any
 
 import msgspec
 
-from exporter.api.scan import Name
-from exporter.config.models import Kind
-from exporter.errors import Failed, WrongKind
-from exporter.node.client import Node
-from exporter.node.decoding import Struct, looks_like_html
-from exporter.node.transport import Response
+from exporter.collector import Failed, Kind, Name, Node, Response, Struct, WrongKind, looks_like_html
 
 
 class Version(Struct):

@@ -9,11 +9,19 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
-from exporter.collector import Memo
-from exporter.config.models import Kind, Strict
-from exporter.errors import NoEntry, Refused, Unsupported
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, Moment, Struct, read
+from exporter.collector import (
+    Int64,
+    Kind,
+    Memo,
+    Moment,
+    Node,
+    NoEntry,
+    Refused,
+    Strict,
+    Struct,
+    Unsupported,
+    decode_part,
+)
 
 ACS = "/{version}/state/acs"
 ACS_VERSIONS = ("v2", "v1", "v0")
@@ -21,9 +29,6 @@ ACS_VERSIONS = ("v2", "v1", "v0")
 
 MOST_MIGRATIONS = 12
 """Where to stop looking for a migration id; networks are at 1 to 4, and there are no new ones."""
-
-Name = Annotated[str, msgspec.Meta(max_length=2100)]
-"""What becomes a label: of a template at most a package id and two names, which may have 1 000 characters each."""
 
 
 class MigrationOptions(Strict):
@@ -112,14 +117,14 @@ async def by_its_time(node: Node, migration_id: int, now: float) -> Snapshot:
     route = "/v0/state/acs/snapshot-timestamp"
     query = {"before": write_moment(now), "migration_id": str(migration_id)}
     taken = (await node.get(route, Taken, query=query)).record_time
-    return Snapshot(migration_id, taken, read(taken, Moment, f"GET {route}"))
+    return Snapshot(migration_id, taken, decode_part(taken, Moment, f"GET {route}"))
 
 
 async def by_its_contracts(node: Node, migration_id: int, now: float, version: str) -> Snapshot:
     asked = Snapshot(migration_id, write_moment(now), datetime.fromtimestamp(now, UTC), is_exact=False)
     route = ACS.format(version=version)
     taken = (await node.post(route, Taken, asked.body(page_size=1))).record_time
-    moment = read(taken, Moment, f"POST {route}")
+    moment = decode_part(taken, Moment, f"POST {route}")
     # By the letter of the document the answer repeats the time asked for, and does not tell when it was taken.
     return asked if moment == asked.moment else Snapshot(migration_id, taken, moment)
 

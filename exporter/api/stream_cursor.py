@@ -4,8 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import NamedTuple
 
 from exporter.api.ledger import ledger_end, pruned_offset
-from exporter.errors import Failed, Malformed, TooLarge
-from exporter.node.client import Node
+from exporter.collector import Failed, Malformed, Node, TooLarge
 
 SPARE_SECONDS = 1.0
 """How long before a run's end it asks for nothing more: what it has read is whole, and must not be lost."""

@@ -6,8 +6,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from exporter.collector import Collector
-from exporter.metrics.metric import Metric
+from exporter.collector import Collector, Metric
 
 
 @cache

@@ -22,19 +22,34 @@ from exporter.api.scan import (
     ACS_VERSIONS,
     MIGRATION,
     MigrationOptions,
-    Name,
     Snapshot,
     find_migration,
     newest_snapshot,
     template_name,
 )
-from exporter.collector import Memo, RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, PartyId, TemplateName
-from exporter.errors import Malformed, NoEntry, Refused, TooLarge, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, Moment, Struct
-from exporter.node.rate_limit import Share
+from exporter.collector import (
+    Int64,
+    Kind,
+    Malformed,
+    Memo,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    NoEntry,
+    PartyId,
+    Refused,
+    RunOutput,
+    Share,
+    Struct,
+    TemplateName,
+    TooLarge,
+    Unsupported,
+    Yields,
+    collector,
+    limits,
+    minutes,
+)
 
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(
@@ -61,8 +76,6 @@ ENDPOINT = Metric(
     source=SOURCE,
 )
 
-MOST_TEMPLATES = 10_000
-"""More than any network has; a node that makes up names must not fill our memory."""
 TEMPLATE = re.compile("(?![0-9a-f]{64}:)[^:]+:[^:]+:[^:]+")
 """A template's name begins with its package's name, not with a package id."""
 MOST_APART = 200_000
@@ -142,7 +155,7 @@ async def acs(node: Node, options: Options, previous: RunOutput) -> Yields:
     version, groups, is_sure = await count_by_any(node, snapshot, options, remembered)
     yield MIGRATION.of(migration_id)
     seen = dict.fromkeys((*groups, *options.templates, *(before.templates if before else ())))
-    templates = tuple(islice(seen, MOST_TEMPLATES))
+    templates = tuple(islice(seen, limits.TEMPLATES))
     yield COUNTED.of(Counted(snapshot, version if is_sure else remembered, templates))
     if snapshot.is_exact:
         yield COUNTED_TIMESTAMP.sample(snapshot.moment.timestamp())
@@ -189,8 +202,8 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
                 raise Malformed(f"POST {route}: a page of more than the {options.page_size} contracts asked for")
             contracts = page.created_events if counted is None else counted.only_new(page.created_events)
             add(contracts, groups, route)
-            if len(groups) > MOST_TEMPLATES:
-                raise TooLarge(f"POST {route}: more than {MOST_TEMPLATES} templates; name the ones to count")
+            if len(groups) > limits.TEMPLATES:
+                raise TooLarge(f"POST {route}: more than {limits.TEMPLATES} templates; name the ones to count")
             total = sum(group.count for group in groups.values())
             node.progress(f"{total:,} contracts of the snapshot of {snapshot.record_time}")
 

@@ -7,11 +7,7 @@ Costs: two small requests a run, some more at first on releases before 0.6.8.
 """
 
 from exporter.api.scan import MIGRATION, MigrationOptions, find_migration, newest_snapshot
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind
-from exporter.errors import Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
+from exporter.collector import Kind, Metric, Node, RunOutput, Unsupported, Yields, collector, minutes
 
 TIMESTAMP = Metric(
     "canton_acs_snapshot_timestamp_seconds",

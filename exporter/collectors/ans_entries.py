@@ -17,12 +17,22 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from exporter.api.scan import Name, prefix
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, PartyId, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct
+from exporter.api.scan import prefix
+from exporter.collector import (
+    Kind,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    PartyId,
+    RunOutput,
+    Strict,
+    Struct,
+    Yields,
+    collector,
+    limits,
+    minutes,
+)
 
 SOURCE = "GET /v0/scan-proxy/ans-entries/by-party/{party} or /v0/ans-entries/by-party/{party}"
 FOUND = Metric(
@@ -37,7 +47,6 @@ EXPIRY = Metric(
 
 MOST_NAMES = 1_000
 """More than this many no node lists at once."""
-MOST_BYTES = 2**22
 
 
 class Options(Strict):
@@ -91,7 +100,7 @@ async def listed(node: Node, prefixes: Sequence[str]) -> list[ListedEntry]:
 
     async def ask(begin: str) -> Entries:
         query = {"page_size": str(MOST_NAMES), **({"name_prefix": begin} if begin else {})}
-        return await node.get(f"{prefix(node)}/ans-entries", Entries, query=query, most_bytes=MOST_BYTES)
+        return await node.get(f"{prefix(node)}/ans-entries", Entries, query=query, most_bytes=limits.LIST_BYTES)
 
     answers = await node.if_there(partial(node.of_each, prefixes, ask))
     if answers is None:

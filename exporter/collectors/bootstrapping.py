@@ -10,11 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Struct
+from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Struct, Yields, collector, minutes
 
 SOURCE = "GET /v0/synchronizer-bootstrapping-transactions/{prefix}"
 INFO = Metric(

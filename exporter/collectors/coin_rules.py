@@ -14,13 +14,25 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 from exporter.api.json_fields import Fields, differences, digest, leaves, read_number, show
-from exporter.api.scan import Name, template_name
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, Strict
-from exporter.errors import Malformed, TooLarge
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct, read
+from exporter.api.scan import template_name
+from exporter.collector import (
+    Kind,
+    Malformed,
+    Memo,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    RunOutput,
+    Strict,
+    Struct,
+    TooLarge,
+    Yields,
+    collector,
+    decode_part,
+    limits,
+    seconds,
+)
 
 SOURCE = "POST /v0/coin-rules or /v0/amulet-rules"
 INFO = Metric(
@@ -62,7 +74,6 @@ MOST_SCHEDULED = 20
 MOST_NEWS = 2
 """How many of them are logged each by itself."""
 PACKAGE_CONFIG = "packageConfig."
-MOST_ANSWER_BYTES = 2**22
 MOST_BYTES = 2**20
 """How large the rules may be; those of today's networks have a hundredth of it."""
 PACKAGES = {
@@ -184,7 +195,7 @@ async def ask(node: Node, name: str, known: Rules | None) -> tuple[Rules, str]:
     route = f"/v0/{name}-rules"
     may_be_same = known if known and known.name == name and known.are_known(node.now()) else None
     body = {f"cached_{name}_rules_contract_id": may_be_same.contract_id} if may_be_same else {}
-    update = (await node.post(route, NAMES[name], body, most_bytes=MOST_ANSWER_BYTES)).update
+    update = (await node.post(route, NAMES[name], body, most_bytes=limits.LIST_BYTES)).update
     if update.contract:
         rules = read_rules(name, update.contract, node.now())
     elif may_be_same:
@@ -198,9 +209,9 @@ def read_rules(name: str, contract: Contract, now: float) -> Rules:
     asked = f"POST /v0/{name}-rules"
     if len(bytes(contract.payload)) > MOST_BYTES:
         raise TooLarge(f"{asked}: rules of more than {MOST_BYTES} bytes")
-    payload = read(contract.payload, dict[str, Any], asked)
+    payload = decode_part(contract.payload, dict[str, Any], asked)
     schedule = payload.get("configSchedule")
-    given = Schedule(payload) if schedule is None else read(schedule, Schedule, asked)
+    given = Schedule(payload) if schedule is None else decode_part(schedule, Schedule, asked)
     configs = [Config(-math.inf, "", leaves(given.initial, asked), digest(given.initial, asked))]
     for future in given.future or ():
         fields, hashed = leaves(future.config, asked), digest(future.config, asked)

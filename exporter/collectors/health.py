@@ -15,14 +15,30 @@ from functools import partial
 from typing import NamedTuple
 
 from exporter.api.node_kind import VERSION_ROUTES, check_kind, version_of
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, Strict
-from exporter.errors import Failed, NotHttp, OutOfTime, Refused, TimedOut, Unauthorized, Unreachable, Unsupported
-from exporter.metrics.metric import Metric, Sample
-from exporter.node import decoding
-from exporter.node.client import Node
-from exporter.node.decoding import looks_like_html, says_no_entry
-from exporter.node.transport import Response
+from exporter.collector import (
+    Failed,
+    Kind,
+    Memo,
+    Metric,
+    Node,
+    NotHttp,
+    OutOfTime,
+    Refused,
+    Response,
+    RunOutput,
+    Sample,
+    Strict,
+    TimedOut,
+    Unauthorized,
+    Unreachable,
+    Unsupported,
+    Yields,
+    collector,
+    looks_like_html,
+    raise_for_status,
+    says_no_entry,
+    seconds,
+)
 
 UP = Metric(
     "canton_up",
@@ -161,7 +177,7 @@ def judge(answer: Answer) -> str:
     if 300 <= answer.status < 400:
         return "redirect"
     if not answer.is_success:
-        raise Refused(f"{decoding.check(answer).asked}: {answer.status} says neither yes nor no", answer.status)
+        raise Refused(f"{raise_for_status(answer).asked}: {answer.status} says neither yes nor no", answer.status)
     return "html" if looks_like_html(answer) else IS_UP
 
 
@@ -196,7 +212,7 @@ def is_documented(answer: Answer) -> bool:
 def why(answer: Answer) -> str:
     """Return what is wrong with an answer, as a sentence."""
     try:
-        return str(answer) if isinstance(answer, Failed) else decoding.check(answer).asked
+        return str(answer) if isinstance(answer, Failed) else raise_for_status(answer).asked
     except (Failed, Unsupported) as failure:
         return str(failure)
 

@@ -17,14 +17,24 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.ledger import CheckpointValue
-from exporter.api.scan import Name
 from exporter.api.stream_cursor import Position, check_order, follow, go_on
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, PartyId, Strict
-from exporter.errors import Malformed
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, NotNegative, Struct
+from exporter.collector import (
+    Int64,
+    Kind,
+    Malformed,
+    Memo,
+    Metric,
+    Name,
+    Node,
+    NotNegative,
+    PartyId,
+    RunOutput,
+    Strict,
+    Struct,
+    Yields,
+    collector,
+    seconds,
+)
 
 SOURCE = "POST /v2/commands/completions or /v2/commands/command-completions"
 COMPLETIONS = Metric(

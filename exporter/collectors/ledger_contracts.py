@@ -19,14 +19,25 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.ledger import Event, Seen, ledger_end
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind
-from exporter.errors import Malformed, Refused, TooLarge, Unreachable, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Struct
-from exporter.node.pagination import Circle, Mark
-from exporter.node.rate_limit import Share
+from exporter.collector import (
+    Circle,
+    Kind,
+    Malformed,
+    Mark,
+    Metric,
+    Node,
+    Refused,
+    RunOutput,
+    Share,
+    Struct,
+    TooLarge,
+    Unreachable,
+    Unsupported,
+    Yields,
+    collector,
+    limits,
+    minutes,
+)
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",
@@ -36,7 +47,6 @@ CONTRACTS = Metric(
 )
 
 PAGES, LIST = "/v2/state/active-contracts-page", "/v2/state/active-contracts"
-MOST_TEMPLATES = 10_000
 MOST_LISTED = 200
 """How many elements a node gives in a list, unless its http-list-max-elements-limit is another."""
 
@@ -88,7 +98,7 @@ async def ledger_contracts(node: Node, options: Options, previous: RunOutput) ->
     posted = partial(by_pages, node, options, "POST")
     counts = await node.first(posted, partial(by_pages_got, node, options), partial(by_list, node, options))
     seen = (sample.labels[0] for sample in previous.of(CONTRACTS))
-    for template in list(dict.fromkeys((*counts, *options.templates, *seen)))[:MOST_TEMPLATES]:
+    for template in list(dict.fromkeys((*counts, *options.templates, *seen)))[: limits.TEMPLATES]:
         yield CONTRACTS.sample(counts[template], template=template)
 
 
@@ -102,8 +112,8 @@ class Count(Counter[str]):
             if element.entry and (event := element.entry.event):
                 self[event.template] += 1
                 self.taken += 1
-        if len(self) > MOST_TEMPLATES:
-            raise TooLarge(f"{asked}: more than {MOST_TEMPLATES} templates; name the ones to count")
+        if len(self) > limits.TEMPLATES:
+            raise TooLarge(f"{asked}: more than {limits.TEMPLATES} templates; name the ones to count")
         node.progress(f"{self.taken:,} contracts")
 
 

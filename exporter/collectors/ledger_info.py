@@ -15,14 +15,24 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.ledger import Version
-from exporter.api.scan import Name
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, Strict
-from exporter.errors import Failed, Refused, TooLarge, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct
-from exporter.node.pagination import Mark
+from exporter.collector import (
+    Failed,
+    Kind,
+    Mark,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    Refused,
+    RunOutput,
+    Strict,
+    Struct,
+    TooLarge,
+    Unsupported,
+    Yields,
+    collector,
+    minutes,
+)
 
 INFO = Metric(
     "canton_ledger_info",

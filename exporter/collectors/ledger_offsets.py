@@ -15,12 +15,21 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.ledger import Version, pruned_offset
-from exporter.api.scan import Name
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, Moment, Struct
+from exporter.collector import (
+    Int64,
+    Kind,
+    Memo,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    RunOutput,
+    Strict,
+    Struct,
+    Yields,
+    collector,
+    seconds,
+)
 
 END = Metric("canton_ledger_end_offset", "Offset of the ledger's end.", source="GET /v2/state/ledger-end")
 PRUNED = Metric(

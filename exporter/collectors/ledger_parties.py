@@ -9,13 +9,7 @@ from collections import Counter
 
 import msgspec
 
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Struct
-from exporter.node.pagination import Mark
-from exporter.node.rate_limit import Share
+from exporter.collector import Kind, Mark, Metric, Node, RunOutput, Share, Strict, Struct, Yields, collector, minutes
 
 PARTIES = Metric(
     "canton_ledger_parties",

@@ -14,12 +14,23 @@ import msgspec
 
 from exporter.api.ledger import CheckpointValue, Event, Seen
 from exporter.api.stream_cursor import Position, check_order, follow, go_on
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind
-from exporter.errors import Malformed, TooLarge
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, Moment, NotNegative, Struct
+from exporter.collector import (
+    Int64,
+    Kind,
+    Malformed,
+    Memo,
+    Metric,
+    Moment,
+    Node,
+    NotNegative,
+    RunOutput,
+    Struct,
+    TooLarge,
+    Yields,
+    collector,
+    limits,
+    seconds,
+)
 
 SOURCE = "POST /v2/updates"
 UPDATES = Metric(
@@ -55,7 +66,6 @@ TIMESTAMP = Metric(
 
 KINDS = ("transaction", "reassignment", "topology_transaction")
 TOPOLOGY_KINDS = tuple(f"participant_authorization_{what}" for what in ("added", "changed", "onboarding", "revoked"))
-MOST_TEMPLATES = 10_000
 DAY_SECONDS = 86_400.0
 """No clock is a day ahead: one update from the year 9999 would be the newest for ever."""
 
@@ -202,8 +212,8 @@ class Totals:
         for element in elements:
             for kind, event in element.events():
                 self.counts[(EVENTS, (kind, event.template))] += 1
-            if len(self.counts) > MOST_TEMPLATES:
-                raise TooLarge(f"{SOURCE}: more than {MOST_TEMPLATES} templates; name the ones to count")
+            if len(self.counts) > limits.TEMPLATES:
+                raise TooLarge(f"{SOURCE}: more than {limits.TEMPLATES} templates; name the ones to count")
             self.counts.update((TOPOLOGY_EVENTS, (kind,)) for kind in element.topology_kinds())
             if found := element.kind_and_update:
                 kind, update = found

@@ -18,13 +18,27 @@ import msgspec
 from pydantic import Field
 
 from exporter.api.mining_rounds import newest_rounds
-from exporter.collector import Memo, RunOutput, Yields, collector, minutes
-from exporter.config.models import Hash, Kind, PartyId, Strict
-from exporter.errors import Malformed, Refused, TooLarge, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Amount, Struct
-from exporter.node.rate_limit import Share
+from exporter.collector import (
+    Amount,
+    Hash,
+    Kind,
+    Malformed,
+    Memo,
+    Metric,
+    Node,
+    PartyId,
+    Refused,
+    RunOutput,
+    Share,
+    Strict,
+    Struct,
+    TooLarge,
+    Unsupported,
+    Yields,
+    collector,
+    limits,
+    minutes,
+)
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
 ROUND = Metric("canton_reward_round", "Number of the newest round whose reward batches were read.", source=SOURCE)
@@ -51,7 +65,7 @@ AMOUNT = Metric(
 PREFIXES = ("/v0/internal/reward-accounting-process/rounds", "/v0/reward-accounting-process/rounds")
 MOST_ROUNDS = 20
 """How many rounds to look back for the newest that has a tree; a network is about four behind."""
-AT_ONCE, DEEPEST, MOST_BATCHES, MOST_BYTES = 4, 16, 10_000, 2**22
+AT_ONCE, DEEPEST, MOST_BATCHES = 4, 16, 10_000
 MOST_PROVIDERS = 100_000
 EXACT = decimal.Context(prec=100, traps=[decimal.Inexact])
 
@@ -89,7 +103,7 @@ class Root(Struct):
 
 
 class Allowance(Struct):
-    provider: Annotated[str, msgspec.Meta(max_length=400)]
+    provider: Annotated[str, msgspec.Meta(max_length=limits.PARTY_LENGTH)]
     amount: Amount
 
 
@@ -216,4 +230,4 @@ async def fetch(node: Node, tree: Walked, hashes: Sequence[str]) -> list[Batch]:
 
 async def batch(node: Node, tree: Walked, hash_: str) -> Batch | None:
     route = f"{tree.prefix}/{{round}}/batches/{{hash}}"
-    return await node.find(route, Batch, most_bytes=MOST_BYTES, round=str(tree.round), hash=hash_)
+    return await node.find(route, Batch, most_bytes=limits.LIST_BYTES, round=str(tree.round), hash=hash_)

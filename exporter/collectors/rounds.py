@@ -7,10 +7,7 @@ Costs: one answer of some kB a run.
 """
 
 from exporter.api.mining_rounds import newest_rounds
-from exporter.collector import RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
+from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Yields, collector, seconds
 
 SOURCE = "POST /v0/open-and-issuing-mining-rounds or GET /v0/scan-proxy/open-and-issuing-mining-rounds"
 ROUND = Metric(

@@ -8,13 +8,22 @@ Costs: three small requests a run, two more on releases before 0.6.8.
 
 from functools import partial
 
-from exporter.api.scan import MIGRATION, MigrationOptions, Name, find_migration
-from exporter.collector import RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind
-from exporter.errors import Refused, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct
+from exporter.api.scan import MIGRATION, MigrationOptions, find_migration
+from exporter.collector import (
+    Kind,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    Refused,
+    RunOutput,
+    Struct,
+    Unsupported,
+    Yields,
+    collector,
+    limits,
+    seconds,
+)
 
 RECORD_TIMESTAMP = Metric(
     "canton_scan_record_timestamp_seconds",
@@ -28,10 +37,6 @@ INFO = Metric(
     ("version", "migration_id"),
     source="GET /version and /v0/migrations/last",
 )
-
-
-MOST_BYTES = 2**18
-"""A scan tells of the few synchronizers there ever were."""
 
 
 class Range(Struct):
@@ -84,7 +89,7 @@ async def record_times(node: Node, migration_id: int | None) -> dict[str, float]
             raise Unsupported("the migration id is not known")
         body = {"migration_id": migration_id}
         ranges = (
-            await node.post("/v0/backfilling/migration-info", MigrationInfo, body, most_bytes=MOST_BYTES)
+            await node.post("/v0/backfilling/migration-info", MigrationInfo, body, most_bytes=limits.SMALL_BYTES)
         ).record_time_range
         newest: dict[str, float] = {}
         for each in ranges:

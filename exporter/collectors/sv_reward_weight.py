@@ -10,11 +10,7 @@ from typing import Annotated
 import msgspec
 from pydantic import AwareDatetime, Field
 
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, PartyId, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Struct, Whole
+from exporter.collector import Kind, Metric, Node, PartyId, RunOutput, Strict, Struct, Whole, Yields, collector, minutes
 
 WEIGHT = Metric(
     "canton_sv_reward_weight",

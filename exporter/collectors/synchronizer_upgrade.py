@@ -9,13 +9,22 @@ from functools import partial
 
 import msgspec
 
-from exporter.api.scan import Name
-from exporter.collector import RunOutput, Yields, collector, minutes
-from exporter.config.models import Kind, Strict
-from exporter.errors import Refused, Unsupported
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Int64, Moment, Struct
+from exporter.collector import (
+    Int64,
+    Kind,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    Refused,
+    RunOutput,
+    Strict,
+    Struct,
+    Unsupported,
+    Yields,
+    collector,
+    minutes,
+)
 
 UPGRADE = Metric(
     "canton_synchronizer_upgrade_timestamp_seconds",

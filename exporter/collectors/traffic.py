@@ -12,13 +12,24 @@ from typing import Annotated
 import msgspec
 from pydantic import Field
 
-from exporter.api.scan import Name
-from exporter.collector import Memo, RunOutput, Yields, collector, minutes, seconds
-from exporter.config.models import Kind, Strict, named
-from exporter.errors import Refused
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import NotNegative, Struct
+from exporter.collector import (
+    Kind,
+    Memo,
+    Metric,
+    Name,
+    Node,
+    NotNegative,
+    Refused,
+    RunOutput,
+    Strict,
+    Struct,
+    Yields,
+    collector,
+    limits,
+    minutes,
+    named,
+    seconds,
+)
 
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 PURCHASED = Metric(
@@ -46,7 +57,6 @@ PENDING = Metric(
     source=SOURCE,
 )
 
-MOST_BYTES = 2**22
 
 Member = Annotated[str, named(r"[A-Z]{3}::[^\s]{1,400}::[0-9a-f]{1,200}", "PAR::NAME::FINGERPRINT")]
 
@@ -124,7 +134,7 @@ async def ask(node: Node, synchronizer: str, member: str) -> Answer | None:
 
 async def find_synchronizer(node: Node) -> str:
     async def ask(route: str, answer: type[AmuletRules | CoinRules]) -> Update:
-        return (await node.post(route, answer, {}, most_bytes=MOST_BYTES)).update
+        return (await node.post(route, answer, {}, most_bytes=limits.LIST_BYTES)).update
 
     update = await node.first(partial(ask, "/v0/amulet-rules", AmuletRules), partial(ask, "/v0/coin-rules", CoinRules))
     if not update.domain_id:

@@ -16,12 +16,26 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 from pydantic import Field, model_validator
 
-from exporter.api.scan import Name, prefix
-from exporter.collector import Memo, RunOutput, Yields, collector, seconds
-from exporter.config.models import Kind, PartyId, Strict
-from exporter.metrics.metric import Metric, Sample
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct, Whole, one_line
+from exporter.api.scan import prefix
+from exporter.collector import (
+    Kind,
+    Memo,
+    Metric,
+    Moment,
+    Name,
+    Node,
+    PartyId,
+    RunOutput,
+    Sample,
+    Strict,
+    Struct,
+    Whole,
+    Yields,
+    collector,
+    limits,
+    one_line,
+    seconds,
+)
 
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(
@@ -72,7 +86,6 @@ REMEMBERED_SECONDS = 25 * 3600.0
 MOST_REMEMBERED = 10_000
 MOST_COMMANDS = 1_000
 """Of one nonce; a node gives at most a hundred."""
-MOST_BYTES = 2**22
 
 
 class Followed(Strict):
@@ -185,7 +198,7 @@ async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
     """Return a sender's commands of a nonce by contract id; none, if the node says that it has none."""
     route = f"{prefix(node)}/transfer-command/status"
     query = {"sender": sender, "nonce": str(nonce)}
-    found = await node.find(route, Commands, query=query, most_bytes=MOST_BYTES)
+    found = await node.find(route, Commands, query=query, most_bytes=limits.LIST_BYTES)
     return found.by_contract_id if found else {}
 
 

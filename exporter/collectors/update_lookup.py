@@ -9,11 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import RunOutput, Yields, collector, seconds
-from exporter.config.models import Hash, Kind, Strict
-from exporter.metrics.metric import Metric
-from exporter.node.client import Node
-from exporter.node.decoding import Moment, Struct
+from exporter.collector import Hash, Kind, Metric, Moment, Node, RunOutput, Strict, Struct, Yields, collector, seconds
 
 SOURCE = "GET /v2/updates/hash/{hash}"
 INDEXED = Metric(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BeforeValidator, Field, ValidationInfo, create_model
 from pydantic_core import PydanticCustomError
 
-from exporter.config.models import Duration, Kind, Schedule, Strict, Target
+from exporter.config.models import Duration, Kind, Schedule, Strict, Target, needs_options
 
 NO_SOURCE = {"use_attribute_docstrings": False}
 """A model made here has no source to read descriptions from; looking for it takes a third of the time."""
@@ -52,11 +52,12 @@ class Configured(Target):
 def schedule_model(question: Askable) -> tuple[Any, Any]:
     """Return the type and default of one collector's settings."""
     described = {name: field.description for name, field in Schedule.model_fields.items()}
-    needs_options = any(field.is_required() for field in question.options.model_fields.values())
     options: Any = question.options
-    if needs_options:
+    default: Strict | None = None
+    if needs_options(question.options):
         options = Annotated[question.options | None, BeforeValidator(required_if_enabled)]
-    default = None if needs_options else question.options()
+    else:
+        default = question.options()
     model = create_model(
         f"{question.name}_schedule",
         __base__=Schedule,

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from yarl import URL
 
+from exporter import limits
 from exporter.config.durations import UNITS, read_duration, write_duration
 
 
@@ -33,6 +34,11 @@ class Strict(BaseModel):
         coerce_numbers_to_str=True,
         use_attribute_docstrings=True,
     )
+
+
+def needs_options(model: type[Strict]) -> bool:
+    """Return whether a collector with these options is off until it is configured, as one of them has no default."""
+    return any(field.is_required() for field in model.model_fields.values())
 
 
 # As plain as can be: operators read it where Helm refuses a value, and Go's expressions know no looking ahead.
@@ -122,7 +128,7 @@ Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "a hash in hex digits")]
 Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
-PartyId = Annotated[str, Field(min_length=1, max_length=400)]
+PartyId = Annotated[str, Field(min_length=1, max_length=limits.PARTY_LENGTH)]
 
 
 class NoAuth(Strict):

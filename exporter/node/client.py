@@ -7,25 +7,23 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TypeVar
 
+from exporter import limits
 from exporter.clock import Clock
 from exporter.config.models import Kind
 from exporter.errors import Failed, NoEntry, OutOfTime
 from exporter.node.auth import Auth, Token
 from exporter.node.combining import Ways
-from exporter.node.decoding import check, decode, read_retry_after
-from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, question
+from exporter.node.decoding import decode, raise_for_status, read_retry_after
+from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, Response, question
 from exporter.node.pagination import Mark, P, follow_pages
 from exporter.node.rate_limit import Share
 from exporter.node.remark import Remark
 from exporter.node.stream import elements
-from exporter.node.transport import Response, Transport
+from exporter.node.transport import Transport
 
 T = TypeVar("T")
 
 
-SHOWN_REQUESTS = 50
-MOST_FETCHED_BYTES = 2**16
-"""How much is read of an answer to a probe of health: what it says stands at its beginning."""
 PATIENCE = (1, 4, 16)
 """How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
 
@@ -58,7 +56,7 @@ class Node(Ways):
         """What `remark` was called with."""
         self.news: list[str] = []
         """What happened since the last run: logged each time, if this run ends well."""
-        self.requests: deque[RequestLogEntry] = deque(maxlen=SHOWN_REQUESTS)
+        self.requests: deque[RequestLogEntry] = deque(maxlen=limits.REQUESTS_SHOWN)
         """The last requests, oldest first."""
 
     def now(self) -> float:
@@ -152,7 +150,7 @@ class Node(Ways):
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked = replace(question("GET", route, fill, most_bytes=MOST_FETCHED_BYTES, accept=ANYTHING), is_cut=True)
+        asked = replace(question("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True)
         token = self._auth.at_hand()
         reply = await self._exchange(asked, token, Share.NONE)
         if token and reply.status in (401, 403):
@@ -161,18 +159,18 @@ class Node(Ways):
 
     async def _answer(self, asked: Request) -> Response:
         """Ask once; in a run of many questions, which may be an hour's work, as for a page."""
-        return await self._persist(asked) if self._share is Share.HALF else check(await self._ask(asked))
+        return await self._persist(asked) if self._share is Share.HALF else raise_for_status(await self._ask(asked))
 
     async def _persist(self, asked: Request) -> Response:
         """Ask for a page, and again after a pause if that may help, as long as there is time."""
         for longer in PATIENCE:
             try:
-                return check(await self._ask(asked, Share.HALF))
+                return raise_for_status(await self._ask(asked, Share.HALF))
             except Failed as failure:
                 if failure.pause is None or max(failure.pause, longer) > self.time_left() - self._reserve:
                     raise
                 await asyncio.sleep(max(failure.pause, longer))
-        return check(await self._ask(asked, Share.HALF))
+        return raise_for_status(await self._ask(asked, Share.HALF))
 
     async def _ask(self, asked: Request, share: Share | None = None) -> Response:
         """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""

@@ -8,8 +8,9 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from exporter import limits
 from exporter.errors import Failed, Limited, Malformed, NoEntry, Refused, TooLarge, Unauthorized, Unsupported
-from exporter.node.transport import Response
+from exporter.node.messages import Response
 
 T = TypeVar("T")
 Moment = Annotated[datetime, msgspec.Meta(tz=True)]
@@ -20,6 +21,9 @@ Whole = NotNegative | Annotated[str, msgspec.Meta(pattern="^[0-9]{1,19}$")]
 """A number that counts. The contract language writes numbers as text, the APIs write their own as numbers."""
 Amount = Annotated[str, msgspec.Meta(pattern=r"^[0-9]{1,40}(\.[0-9]{1,40})?$")]
 """A decimal that is not negative, which is text everywhere. Read as a Decimal it would also be allowed to be NaN."""
+
+Name = Annotated[str, msgspec.Meta(max_length=limits.NAME_LENGTH)]
+"""What becomes a label."""
 
 
 class Struct(msgspec.Struct, gc=False):
@@ -59,17 +63,11 @@ STATUS_OF_GRPC = {
 
 
 HTML = re.compile(rb"<(!|html|head|body|title|script|meta|\?xml)", re.IGNORECASE)
-HTML_BYTES = 1024
-"""How far to look for the beginning of a page, behind white space."""
 NO_SUCH_ROUTE = "The requested resource could not be found"
 """What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
-LONGEST_REST = 600.0
-"""How long a node can have us leave it alone: one that asks for a year would otherwise not be watched for a year."""
-EXCERPT = 200
-"""How many characters of a node's error text are passed on."""
 
 
-def check(reply: Response) -> Response:
+def raise_for_status(reply: Response) -> Response:
     """Return a reply that is an answer; raise what any other says."""
     if reply.is_success and not looks_like_html(reply):
         return reply
@@ -107,7 +105,7 @@ def failure_of(reply: Response, said: str, code: str | None) -> Failed | Unsuppo
 
 
 def read_retry_after(reply: Response) -> float:
-    """Return how many seconds the node wants to be left alone; one, if it does not say, and at most LONGEST_REST."""
+    """Return how many seconds to wait before the next request: 1 without the header, at most BACK_OFF_SECONDS."""
     text = reply.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
         seconds = float(text[:9])
@@ -116,7 +114,7 @@ def read_retry_after(reply: Response) -> float:
             seconds = parsedate_to_datetime(text).timestamp() - reply.answered
         except (ValueError, OverflowError):
             seconds = 0.0
-    return min(max(1.0, seconds), LONGEST_REST)
+    return min(max(1.0, seconds), limits.BACK_OFF_SECONDS)
 
 
 def says_no_entry(reply: Response) -> bool:
@@ -130,7 +128,7 @@ def looks_like_html(reply: Response) -> bool:
     """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
     if "html" in reply.headers.get("Content-Type", "").lower():
         return bool(reply.body.strip())
-    beginning = reply.body[:HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
+    beginning = reply.body[: limits.HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
     return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
 
 
@@ -147,18 +145,20 @@ def error_text(reply: Response) -> tuple[str | None, str]:
     body = error_body(reply)
     if body and (body.code or body.error or body.cause):
         return one_line(body.code or "") or None, one_line(body.error or body.cause or "")
-    return None, "" if looks_like_html(reply) else one_line(reply.body[: 4 * EXCERPT].decode(errors="replace"))
+    return None, "" if looks_like_html(reply) else one_line(
+        reply.body[: 4 * limits.ERROR_TEXT].decode(errors="replace")
+    )
 
 
 def one_line(text: str) -> str:
     """Return what can be shown of a text in one line; of a long one no more than its beginning is looked at."""
-    text = text[: 8 * EXCERPT]
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[:EXCERPT]
+    text = text[: 8 * limits.ERROR_TEXT]
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())[: limits.ERROR_TEXT]
 
 
 def decode(reply: Response, answer: type[T]) -> T:
     """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
-    return read(msgspec.Raw(reply.body), answer, reply.asked)
+    return decode_part(msgspec.Raw(reply.body), answer, reply.asked)
 
 
 def decode_message(reply: Response, answer: type[T]) -> T:
@@ -172,10 +172,10 @@ def decode_message(reply: Response, answer: type[T]) -> T:
             error = StreamError()
         if not error.code or error.cause is None:
             raise
-    return decode(check(replace(reply, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
+    return decode(raise_for_status(replace(reply, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
 
 
-def read(value: object, meaning: type[T], asked: str) -> T:
+def decode_part(value: object, meaning: type[T], asked: str) -> T:
     """Return what a part of an answer means, where it had to be left as it was written. Raises Malformed."""
     try:
         return (
@@ -184,4 +184,4 @@ def read(value: object, meaning: type[T], asked: str) -> T:
             else msgspec.convert(value, meaning)
         )
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise Malformed(f"{asked}: not the documented answer: {str(error)[:EXCERPT]}") from error
+        raise Malformed(f"{asked}: not the documented answer: {str(error)[: limits.ERROR_TEXT]}") from error

@@ -1,4 +1,4 @@
-"""What is asked: a method, a path filled in and quoted, a query, a body."""
+"""Requests and responses: what is sent to a node, and what came back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,6 +6,9 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 import msgspec
+
+from exporter import limits
+from exporter.node.endpoint import Endpoint
 
 NOTHING: Mapping[str, str] = {}
 JSON, ANYTHING = "application/json", "*/*"
@@ -27,8 +30,36 @@ class Request:
     is_cut: bool = False
     """Whether the beginning of a larger answer is enough."""
 
+    @property
+    def limit(self) -> int:
+        """How many bytes are read of an answer, unpacked."""
+        return self.most_bytes or limits.ANSWER_BYTES
+
     def __str__(self) -> str:
         return f"{self.method} {self.route}"
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
+
+    `certificate_expiry` is of the newest handshake with the node, which is this request's or at most ten minutes old.
+    """
+
+    asked: str
+    endpoint: Endpoint
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    sent: float
+    answered: float
+    certificate_expiry: float | None
+    accept: str
+    """The header Accept that was sent."""
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
 
 
 class RequestLogEntry(NamedTuple):

@@ -5,8 +5,7 @@ from typing import Protocol, TypeVar
 
 from exporter.errors import Malformed, Refused, Unsupported
 from exporter.node.decoding import decode
-from exporter.node.messages import Request
-from exporter.node.transport import Response
+from exporter.node.messages import Request, Response
 
 Mark = str | int | None
 """What a page gives to ask for the next one by."""

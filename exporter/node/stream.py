@@ -6,9 +6,8 @@ from typing import TypeVar
 
 from exporter.errors import Refused, Unsupported
 from exporter.node.auth import Auth, Token
-from exporter.node.decoding import check, decode_message
-from exporter.node.messages import Request
-from exporter.node.transport import Response
+from exporter.node.decoding import decode_message, raise_for_status
+from exporter.node.messages import Request, Response
 
 T = TypeVar("T")
 Hear = Callable[[Request, Token | None], AsyncGenerator[Response, None]]
@@ -55,4 +54,4 @@ def refuse(reply: Response) -> None:
     if reply.is_success or reply.status in (400, 426):
         said = "no websocket was opened, which a proxy on the way may not let through"
         raise Unsupported(f"{reply.asked}: {reply.status}: {said}")
-    check(reply)
+    raise_for_status(reply)

@@ -21,36 +21,11 @@ from exporter.metrics.counters import Counters
 from exporter.node import websocket
 from exporter.node.connector import Connector
 from exporter.node.endpoint import Endpoint, EndpointResolver
-from exporter.node.messages import Request
+from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Budget, Share
 from exporter.node.transport_errors import explain
 
 STATUSES = frozenset(HTTPStatus)
-MOST_BYTES = 32 * 2**20
-"""How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
-
-    `certificate_expiry` is of the newest handshake with the node, which is this question's or at most ten minutes old.
-    """
-
-    asked: str
-    endpoint: Endpoint
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-    sent: float
-    answered: float
-    certificate_expiry: float | None
-    accept: str
-    """The header Accept that was sent."""
-
-    @property
-    def is_success(self) -> bool:
-        return 200 <= self.status < 300
 
 
 @dataclass(slots=True)
@@ -118,7 +93,12 @@ class Transport:
             try:
                 async with asyncio.timeout(limit):
                     socket = await websocket.connect(
-                        self._session, url, question, headers=headers, proxy=endpoint.proxy, most_bytes=MOST_BYTES
+                        self._session,
+                        url,
+                        question,
+                        headers=headers,
+                        proxy=endpoint.proxy,
+                        most_bytes=question.limit,
                     )
             except websocket.NotOpened as refusal:
                 async with refusal.response as response, asyncio.timeout(limit):
@@ -216,11 +196,11 @@ class Transport:
             async for chunk in response.content.iter_any():
                 chunks.append(chunk)
                 size += len(chunk)
-                if size > (question.most_bytes or MOST_BYTES):
+                if size > (question.limit):
                     response.close()  # the rest must not be read only to keep the connection
                     if question.is_cut:
                         break
-                    raise TooLarge(f"{question}: the answer is larger than {question.most_bytes or MOST_BYTES} bytes")
+                    raise TooLarge(f"{question}: the answer is larger than {question.limit} bytes")
         finally:
             self._counters.add(self_metrics.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from exporter import limits
 from exporter.clock import Clock
 from exporter.collector import Collector, RunOutput
 from exporter.config.durations import write_duration
@@ -21,8 +22,6 @@ from exporter.node.messages import RequestLogEntry
 from exporter.node.remark import Remark
 from exporter.node.transport import Transport
 
-MOST_ITEMS = 50_000
-"""How many samples and memos a run may give: a node that makes up names must not fill our memory."""
 OTHERS_TURN = 1_000
 """After so many of them everything else has its turn."""
 
@@ -152,8 +151,8 @@ async def ask(watch: Watch, node: Node, previous: RunOutput) -> RunOutput:
     async with aclosing(watch.collector.ask(node, watch.schedule.options, previous)) as answers:  # type: ignore[type-var]
         async for item in answers:
             items.append(item)
-            if len(items) > MOST_ITEMS:
-                raise TooLarge(f"more than {MOST_ITEMS} samples, which no page could show; ask for less")
+            if len(items) > limits.RUN_ITEMS:
+                raise TooLarge(f"more than {limits.RUN_ITEMS} samples, which no page could show; ask for less")
             if len(items) % OTHERS_TURN == 0:
                 await asyncio.sleep(0)
             if isinstance(item, Sample):

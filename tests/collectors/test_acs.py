@@ -347,7 +347,7 @@ async def test_what_was_seen_is_remembered_while_there_is_no_snapshot(node: Test
 async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
     node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.collectors.acs.MOST_TEMPLATES", 10)
+    monkeypatch.setattr("exporter.limits.TEMPLATES", 10)
     tell_snapshot(node)
     contracts = [{"template_id": f"a:b:{number}"} for number in range(11)]
     node.post("/v2/state/acs", ASKED, answers=page(*contracts))

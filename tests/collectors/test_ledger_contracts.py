@@ -341,7 +341,7 @@ async def test_a_token_that_may_not_read_is_unauthorized(node: TestNode, lines: 
 async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
     node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.collectors.ledger_contracts.MOST_TEMPLATES", 2)
+    monkeypatch.setattr("exporter.limits.TEMPLATES", 2)
     node.post(PAGES, ask(), answers=page(active(ASSET, IOU, COIN)))
     said = "more than 2 templates; name the ones to count"
     assert await lines(ledger_contracts) == [f"too_large: POST {PAGES}: {said}"]

@@ -332,7 +332,7 @@ async def test_sees_what_it_was_asked_for(node: TestNode, lines: Lines) -> None:
 async def test_a_node_that_makes_up_templates_does_not_fill_the_memory(
     node: TestNode, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.collectors.ledger_updates.MOST_TEMPLATES", 20)
+    monkeypatch.setattr("exporter.limits.TEMPLATES", 20)
     await begun(node, lines)
     at(node, 101)
     tell(node, 100, 101, transaction(101, *(event("CreatedEvent", f"E{number}") for number in range(20))))

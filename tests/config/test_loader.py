@@ -30,7 +30,7 @@ class Parties(Strict):
 
 
 @dataclass(frozen=True)
-class Request:
+class FakeCollector:
     """A collector as far as settings know it."""
 
     name: str
@@ -44,15 +44,15 @@ class Request:
 
 TAKEN = "the exporter's own metrics have a label of this name; choose another"
 
-QUESTIONS: Mapping[str, Request] = {
+QUESTIONS: Mapping[str, FakeCollector] = {
     question.name: question
     for question in (
-        Request("health", frozenset(Kind)),
-        Request("features", frozenset({Kind.SCAN})),
-        Request("counts", frozenset({Kind.SCAN}), is_for_all=False),
-        Request("offsets", frozenset({Kind.LEDGER}), Lookback),
-        Request("costly", frozenset({Kind.LEDGER}), is_on=False),
-        Request("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
+        FakeCollector("health", frozenset(Kind)),
+        FakeCollector("features", frozenset({Kind.SCAN})),
+        FakeCollector("counts", frozenset({Kind.SCAN}), is_for_all=False),
+        FakeCollector("offsets", frozenset({Kind.LEDGER}), Lookback),
+        FakeCollector("costly", frozenset({Kind.LEDGER}), is_on=False),
+        FakeCollector("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
     )
 }
 

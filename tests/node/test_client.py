@@ -26,10 +26,11 @@ from exporter.errors import (
     Unreachable,
     Unsupported,
 )
+from exporter.limits import REQUESTS_SHOWN
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node.auth import Auth, FileToken, NoToken, StaticToken
-from exporter.node.client import SHOWN_REQUESTS, Node
+from exporter.node.client import Node
 from exporter.node.decoding import Int64, Struct
 from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Budgets, Share
@@ -759,12 +760,12 @@ async def test_the_log_tells_how_each_request_went_and_how_long_it_took(asking: 
 
 
 async def test_the_log_keeps_the_last_requests(node: TestNode, asking: Asking) -> None:
-    for number in range(SHOWN_REQUESTS + 2):
+    for number in range(REQUESTS_SHOWN + 2):
         node.get(f"/v2/thing/{number}", answers={})
     asked = asking(node.url)
-    for number in range(SHOWN_REQUESTS + 2):
+    for number in range(REQUESTS_SHOWN + 2):
         await asked.get("/v2/thing/{number}", Thing, number=str(number))
-    assert log(asked) == [f"GET /v2/thing/{number} 200" for number in range(2, SHOWN_REQUESTS + 2)]
+    assert log(asked) == [f"GET /v2/thing/{number} 200" for number in range(2, REQUESTS_SHOWN + 2)]
 
 
 async def test_a_request_given_up_is_in_the_log(asking: Asking) -> None:

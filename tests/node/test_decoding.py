@@ -9,9 +9,9 @@ import pytest
 
 from exporter.config.models import Kind, Target
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
-from exporter.node.decoding import Int64, Moment, Struct, check, decode, one_line, says_no_entry
+from exporter.node.decoding import Int64, Moment, Struct, decode, one_line, raise_for_status, says_no_entry
 from exporter.node.endpoint import EndpointResolver
-from exporter.node.transport import Response
+from exporter.node.messages import Response
 from tests.conftest import NOW
 
 ASKED = "GET /v2/things/{id}"
@@ -42,7 +42,7 @@ def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None
 def verdict(answer: Response) -> str:
     """Return what kind of refusal a reply is, and its sentence without the question."""
     with pytest.raises((Failed, Unsupported)) as caught:
-        check(answer)
+        raise_for_status(answer)
     begin, _, said = str(caught.value).partition(f"{ASKED}: ")
     assert begin == ""
     return f"{type(caught.value).__name__}: {said}"
@@ -62,7 +62,7 @@ def malformed(body: bytes) -> str:
 @pytest.mark.parametrize("status", [200, 201, 204, 206, 299])
 def test_every_status_of_success_is_an_answer(status: int) -> None:
     answer = reply(status)
-    assert check(answer) is answer
+    assert raise_for_status(answer) is answer
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_disabled_operation_is_unsupported_whatever_its_status(status: int) ->
 
 def test_a_refusal_carries_status_and_code() -> None:
     with pytest.raises(Refused) as caught:
-        check(reply(503, b'{"code":"SERVICE_NOT_RUNNING","cause":"starting"}'))
+        raise_for_status(reply(503, b'{"code":"SERVICE_NOT_RUNNING","cause":"starting"}'))
     assert (caught.value.status, caught.value.code) == (503, "SERVICE_NOT_RUNNING")
 
 
@@ -145,14 +145,14 @@ def test_absent_and_null_are_one_in_an_error_too() -> None:
 )
 def test_a_limited_question_tells_how_long_the_node_wants_to_be_left_alone(text: str, pause: float) -> None:
     with pytest.raises(Limited) as caught:
-        check(reply(429, b"", {"Retry-After": text}))
+        raise_for_status(reply(429, b"", {"Retry-After": text}))
     assert caught.value.pause == pause
 
 
 @pytest.mark.parametrize("status", range(400, 600))
 def test_asking_again_may_help_where_the_node_is_unable_for_a_moment(status: int) -> None:
     with pytest.raises((Failed, Unsupported)) as caught:
-        check(reply(status, b""))
+        raise_for_status(reply(status, b""))
     assert getattr(caught.value, "pause", None) == {429: 1, 500: 0, 502: 0, 503: 0, 504: 0}.get(status)
 
 
@@ -378,7 +378,7 @@ def test_half_a_character_is_malformed() -> None:
 
 def test_of_a_long_text_only_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
-    monkeypatch.setattr("exporter.node.decoding.EXCERPT", 10)
+    monkeypatch.setattr("exporter.limits.ERROR_TEXT", 10)
 
     class Text(str):
         def __getitem__(self, part: Any) -> str:

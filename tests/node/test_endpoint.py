@@ -11,9 +11,9 @@ import pytest
 from exporter.collectors.health import health
 from exporter.config.models import Budget
 from exporter.errors import Failed, Unreachable
-from exporter.node.messages import Request
+from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Share
-from exporter.node.transport import Response, Transport
+from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome
 from tests.conftest import Lines, running_node
 from tests.nodes import TestNode

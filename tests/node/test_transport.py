@@ -22,9 +22,9 @@ from exporter.errors import Failed, Malformed, TooLarge, Unreachable
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
-from exporter.node.messages import Request
+from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Budgets, Share
-from exporter.node.transport import Response, Transport
+from exporter.node.transport import Transport
 from tests.conftest import NOW, FakeClock
 from tests.nodes import RawNode, TestNode
 
@@ -415,7 +415,7 @@ async def test_the_time_of_a_failed_request_is_counted_too(
 async def test_an_answer_at_the_cap_is_read(
     connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
     node.get(PATH, body=b"x" * 2**20)
     assert (await ask(connect(node.url))).body == b"x" * 2**20
     assert counted(counters) == after_one_request("200", 2**20)
@@ -424,7 +424,7 @@ async def test_an_answer_at_the_cap_is_read(
 async def test_a_body_larger_than_the_cap_is_not_read_on(
     connect: Connect, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
     async with RawNode(SIZED % 2**40, endless=itertools.repeat(b"x" * 65536)) as node:
         with pytest.raises(TooLarge) as caught:
             await ask(connect(node.url))
@@ -440,7 +440,7 @@ async def test_a_body_larger_than_the_cap_is_not_read_on(
 async def test_a_gzip_bomb_is_not_unpacked_on(
     connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
     bomb = gzip.compress(bytes(64 * 2**20), 1)
     node.get(PATH, body=bomb, headers={"Content-Encoding": "gzip"})
     transport = connect(node.url)
@@ -465,7 +465,7 @@ async def test_a_question_may_want_less_than_the_cap(connect: Connect, node: Tes
 async def test_after_an_answer_too_large_the_next_question_has_a_connection_of_its_own(
     connect: Connect, node: TestNode, counters: Counters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 10)
+    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 10)
     transport = connect(node.url)
     node.get(PATH, body=b"x" * 11)
     with pytest.raises(TooLarge):

@@ -193,7 +193,7 @@ async def test_a_message_that_makes_no_sense_is_malformed(ask: Ask, content: byt
 
 @pytest.mark.parametrize("is_endless", [False, True])
 async def test_a_message_may_be_only_so_large(ask: Ask, monkeypatch: pytest.MonkeyPatch, is_endless: bool) -> None:
-    monkeypatch.setattr("exporter.node.transport.MOST_BYTES", 2**20)
+    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
     pieces = [frame(b"a" * 2**16, is_last=False)] if is_endless else [frame(b"a" * 2**21)]
     endless = itertools.repeat(frame(b"a" * 2**16, 0, is_last=False)) if is_endless else ()
     async with socket_node(*pieces, endless=endless) as node:

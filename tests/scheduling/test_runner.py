@@ -332,7 +332,7 @@ async def test_a_bug_that_cannot_be_put_into_words_ends_one_run_too(start: Runs)
 
 
 async def test_more_samples_than_any_page_shows_are_too_many(start: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporter.scheduling.runner.MOST_ITEMS", 2_000)
+    monkeypatch.setattr("exporter.limits.RUN_ITEMS", 2_000)
     ended = await start(yielding(*(COUNT.sample(1, of=str(number)) for number in range(2_001))))
     said = "more than 2000 samples, which no page could show; ask for less"
     assert told(ended) == ("failed", "too_large", said)

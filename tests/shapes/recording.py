@@ -11,9 +11,9 @@ from exporter.collector import Collector
 from exporter.collectors import discover
 from exporter.config.models import Kind
 from exporter.node.client import Node
-from exporter.node.messages import Request
+from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Share
-from exporter.node.transport import Response, Transport
+from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
 from exporter.simulator.ledger import LedgerNode

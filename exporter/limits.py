@@ -1,0 +1,31 @@
+"""How much of what others send is read, kept or shown. What only one collector bounds stands in that collector.
+
+Each is well above the largest value seen on real networks.
+"""
+
+ANSWER_BYTES = 32 * 2**20
+"""How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
+LIST_BYTES = 2**22
+"""How large an answer may be that holds one list."""
+SMALL_BYTES = 2**18
+"""How large an answer may be that holds a few fields, from anybody's scan."""
+HEALTH_BYTES = 2**16
+"""How much is read of an answer to a health request: what it says stands at its beginning."""
+HTML_BYTES = 1024
+"""How far to look for the beginning of an HTML page, behind white space."""
+
+ERROR_TEXT = 200
+"""How many characters of a node's error text are passed on."""
+NAME_LENGTH = 2100
+"""How long a label's value may be: a template's is a package id and two names of up to 1 000 characters each."""
+PARTY_LENGTH = 400
+"""How long a party id may be; Canton's own limit is 255."""
+TEMPLATES = 10_000
+"""How many templates a count may tell apart: more than any network has."""
+RUN_ITEMS = 50_000
+"""How many samples and memos a run may yield: a node that makes up names must not fill our memory."""
+
+BACK_OFF_SECONDS = 600.0
+"""How long a node's Retry-After can have us wait, or one that asks for a year would not be watched for a year."""
+REQUESTS_SHOWN = 50
+"""How many of a run's requests are kept for its log."""
