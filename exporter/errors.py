@@ -5,7 +5,7 @@ from typing import ClassVar
 
 
 class Failed(Exception):
-    """A question that got no answer; `reason` is the label value operators see in canton_collector_failures_total."""
+    """A request that got no answer; `reason` is the label value operators see in canton_collector_failures_total."""
 
     reason: ClassVar[str]
     pause: float | None = None
@@ -107,7 +107,7 @@ REASONS = (*(kind.reason for kind in FAILURES), BUG)
 
 
 def worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the one exception that tells most of questions asked side by side: a bug, else a failure, else a lack."""
+    """Return the one exception that tells most of requests made side by side: a bug, else a failure, else a lack."""
     inner = (worst(each) if isinstance(each, BaseExceptionGroup) else each for each in failures.exceptions)
     return min(inner, key=lambda each: 2 if isinstance(each, Unsupported) else isinstance(each, Failed))
 

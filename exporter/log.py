@@ -11,9 +11,9 @@ ORDINARY = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "
 
 def fields(record: logging.LogRecord) -> dict[str, Any]:
     """Return a record's fields, those that say nothing left out."""
-    told = {key: value for key, value in vars(record).items() if key not in ORDINARY and value is not None}
+    fields = {key: value for key, value in vars(record).items() if key not in ORDINARY and value is not None}
     moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    line = {"ts": moment, "level": record.levelname.lower(), "msg": record.getMessage(), **told}
+    line = {"ts": moment, "level": record.levelname.lower(), "msg": record.getMessage(), **fields}
     if record.exc_info:
         line["traceback"] = logging.Formatter().formatException(record.exc_info)
     return line

@@ -219,7 +219,7 @@ Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 CONNECTIONS = """
 Secrets are best kept in files, which whoever renews them just replaces: `token_file`, `header_files`, and `url_file`
 instead of `url`. Their paths begin at this file's folder. One that is missing is a fault of its target alone, whose
-questions are kept back until it is there; only the probes of its health go on without a token.
+requests are kept back until it is there; only the probes of its health go on without a token.
 
 Through a proxy: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are honoured. A private certificate authority:
 `SSL_CERT_FILE` names its bundle.

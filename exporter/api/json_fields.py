@@ -18,8 +18,8 @@ MOST_FIELDS = 1_000
 """Ten times what a configuration has; a node that makes up fields must not fill our memory."""
 LONGEST = 200
 """How long a path may be, and how much is kept of a text: a party or a contract id has less."""
-TOLD, TOLD_LENGTH = 100, 8_000
-"""How many differences are told of, and in a line of which length."""
+MOST_SHOWN, LINE_LENGTH = 100, 8_000
+"""How many differences are shown, and in a line of which length."""
 
 
 def leaves(document: object, asked: str) -> Fields:
@@ -75,9 +75,9 @@ def read_number(leaf: str | float) -> float | None:
 def differences(before: Fields, after: Fields) -> str:
     """Say what differs, field by field, old and new, in one line of bounded length."""
     paths = [path for path in dict.fromkeys((*before, *after)) if before.get(path) != after.get(path)]
-    told = [f"{one_line(path)} {show(before.get(path))} -> {show(after.get(path))}" for path in paths[:TOLD]]
-    more = f", and {len(paths) - TOLD} more" if len(paths) > TOLD else ""
-    return ", ".join(told)[:TOLD_LENGTH] + more
+    shown = [f"{one_line(path)} {show(before.get(path))} -> {show(after.get(path))}" for path in paths[:MOST_SHOWN]]
+    more = f", and {len(paths) - MOST_SHOWN} more" if len(paths) > MOST_SHOWN else ""
+    return ", ".join(shown)[:LINE_LENGTH] + more
 
 
 def show(leaf: str | float | None) -> str:

@@ -51,23 +51,23 @@ async def mark(node: Node, kind: Kind) -> bool | None:
     """Return whether the node has the operation of a kind; None if the answer does not tell."""
     route, answer = MARKS[kind]
     try:
-        reply = await node.fetch(route)
+        response = await node.fetch(route)
     except Failed:
         return None
-    return False if reply.status in (404, 405) else read_json(reply, answer) is not None or None
+    return False if response.status in (404, 405) else read_json(response, answer) is not None or None
 
 
-def version_of(reply: Response) -> str | None:
-    version = read_json(reply, Version)
+def version_of(response: Response) -> str | None:
+    version = read_json(response, Version)
     return version.version if isinstance(version, Version) else None
 
 
-def read_json(reply: Response, answer: type[Any]) -> object | None:
+def read_json(response: Response, answer: type[Any]) -> object | None:
     """Return what a good answer holds; None if it is another one."""
-    if reply.status != 200 or looks_like_html(reply):
+    if response.status != 200 or looks_like_html(response):
         return None
     try:
-        found: object = msgspec.json.decode(reply.body, type=answer)
+        found: object = msgspec.json.decode(response.body, type=answer)
     except (msgspec.MsgspecError, RecursionError, ValueError):
         return None
     return found

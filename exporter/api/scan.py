@@ -135,7 +135,7 @@ def write_moment(seconds: float) -> str:
 
 
 def prefix(node: Node) -> str:
-    """Return what the paths of questions begin with that a validator passes on to the scans."""
+    """Return what the paths of requests begin with that a validator passes on to the scans."""
     return "/v0/scan-proxy" if node.kind is Kind.VALIDATOR else "/v0"
 
 

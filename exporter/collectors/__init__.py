@@ -1,4 +1,4 @@
-"""The questions. One module is one collector, found by its name: there is no list to edit."""
+"""One module is one collector, found by its name: there is no list to edit."""
 
 import sys
 from functools import cache

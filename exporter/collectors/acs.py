@@ -182,10 +182,10 @@ async def count_by_any(
             lacks.append(lack)
         else:
             return version, groups, not any(isinstance(lack, NoEntry) for lack in lacks)
-    said = "; ".join(map(str, lacks))
+    message = "; ".join(map(str, lacks))
     if any(isinstance(lack, NoEntry) for lack in lacks):
-        raise Refused(f"{said}; and yet the node said that it has this snapshot", 404)
-    raise Unsupported(said)
+        raise Refused(f"{message}; and yet the node said that it has this snapshot", 404)
+    raise Unsupported(message)
 
 
 async def count(node: Node, snapshot: Snapshot, options: Options, version: str) -> dict[str, Group]:

@@ -85,7 +85,7 @@ KNOWN = Memo[Known]()
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: RunOutput) -> Yields:
-    (live, version), (ready, _) = await node.together((partial(knock_live, node), partial(knock_ready, node)))
+    (live, version), (ready, _) = await node.together((partial(ask_live, node), partial(ask_ready, node)))
     asked, verdict = await find_out(node, live, ready, version)
     if verdict == IS_UP:
         yield KNOWN.of(await check(node, previous.memo(KNOWN)))
@@ -120,13 +120,13 @@ async def check(node: Node, known: Known | None) -> Known:
     return Known(await check_kind(node), now)
 
 
-async def knock_live(node: Node) -> Answers:
+async def ask_live(node: Node) -> Answers:
     """Return the answer of /livez, and where there is none the version's, for which a slow /readyz is not waited."""
     live = await fetch(node, "/livez")
     return live, await fetch(node, VERSION_ROUTES[node.kind]) if judge(live) == IS_ABSENT else None
 
 
-async def knock_ready(node: Node) -> Answers:
+async def ask_ready(node: Node) -> Answers:
     return await fetch(node, "/readyz"), None
 
 
@@ -228,9 +228,9 @@ def side_effects(live: Answer) -> Iterator[Sample]:
         yield CERTIFICATE_EXPIRY.sample(live.certificate_expiry)
 
 
-def date_of(reply: Response) -> float | None:
+def date_of(response: Response) -> float | None:
     try:
-        date = parsedate_to_datetime(reply.headers["Date"])
+        date = parsedate_to_datetime(response.headers["Date"])
         return date.replace(tzinfo=date.tzinfo or UTC).timestamp()  # -0000 is UTC too, only said with less conviction
     except (KeyError, ValueError, OverflowError):
         return None

@@ -75,8 +75,8 @@ async def scan_status(node: Node, options: MigrationOptions, previous: RunOutput
     if migration_id is not None:
         yield MIGRATION.of(migration_id)
     if version is not None:
-        told = "" if migration_id is None else str(migration_id)
-        yield INFO.sample(1, version=version.version, migration_id=told)
+        shown_id = "" if migration_id is None else str(migration_id)
+        yield INFO.sample(1, version=version.version, migration_id=shown_id)
     for synchronizer, time in (times or {}).items():
         yield RECORD_TIMESTAMP.sample(time, synchronizer=synchronizer)
 

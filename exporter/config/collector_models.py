@@ -49,24 +49,24 @@ class Configured(Target):
         return Target.model_construct(**{name: getattr(self, name) for name in Target.model_fields})
 
 
-def schedule_model(question: Askable) -> tuple[Any, Any]:
+def schedule_model(collector: Askable) -> tuple[Any, Any]:
     """Return the type and default of one collector's settings."""
     described = {name: field.description for name, field in Schedule.model_fields.items()}
-    options: Any = question.options
+    options: Any = collector.options
     default: Strict | None = None
-    if needs_options(question.options):
-        options = Annotated[question.options | None, BeforeValidator(required_if_enabled)]
+    if needs_options(collector.options):
+        options = Annotated[collector.options | None, BeforeValidator(required_if_enabled)]
     else:
-        default = question.options()
+        default = collector.options()
     model = create_model(
-        f"{question.name}_schedule",
+        f"{collector.name}_schedule",
         __base__=Schedule,
         __cls_kwargs__=NO_SOURCE,
-        interval=(Duration, Field(question.interval, description=described["interval"])),
-        timeout=(Duration, Field(question.timeout, description=described["timeout"])),
+        interval=(Duration, Field(collector.interval, description=described["interval"])),
+        timeout=(Duration, Field(collector.timeout, description=described["timeout"])),
         options=(options, Field(default, validate_default=True, description=described["options"])),
     )
-    return (model, model.model_validate({})) if question.is_on else (model | None, None)
+    return (model, model.model_validate({})) if collector.is_on else (model | None, None)
 
 
 def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
@@ -77,14 +77,14 @@ def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
 
 
 @cache  # settings of one reload can only be equal to those of another if their models are the same
-def target_models(questions: Iterable[Askable]) -> dict[Kind, type[Configured]]:
+def target_models(collectors: Iterable[Askable]) -> dict[Kind, type[Configured]]:
     """Return the model of a target for each kind, with the collectors that can ask this kind."""
     models = {}
     for kind in Kind:
         fields: dict[str, Any] = {
-            question.name: schedule_model(question) for question in questions if kind in question.kinds
+            collector.name: schedule_model(collector) for collector in collectors if kind in collector.kinds
         }
-        collectors = create_model(f"{kind}_collectors", __base__=Strict, __cls_kwargs__=NO_SOURCE, **fields)
+        model = create_model(f"{kind}_collectors", __base__=Strict, __cls_kwargs__=NO_SOURCE, **fields)
         models[kind] = create_model(
             f"{kind}_target",
             __base__=Configured,
@@ -95,6 +95,6 @@ def target_models(questions: Iterable[Askable]) -> dict[Kind, type[Configured]]:
                     description=Target.model_fields["kind"].description
                 ),
             ),
-            collectors=(collectors, Field(collectors(), description="Each collector's settings, by its name.")),
+            collectors=(model, Field(model(), description="Each collector's settings, by its name.")),
         )
     return models

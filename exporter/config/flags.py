@@ -167,11 +167,11 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     is_probe = given["command"] == "probe"
     if is_probe != bool(given["target"]) or (given["collector"] and not is_probe):
         parser.error("a probe is asked for by: canton-exporter probe TARGET [--collector NAME]")
-    said = {**dict(defaults(parser)), **given}
-    said["web.listen-address"] = said["web.listen-address"] or [
-        Address("localhost" if said["command"] == "demo" else None, PORT)
+    values = {**dict(defaults(parser)), **given}
+    values["web.listen-address"] = values["web.listen-address"] or [
+        Address("localhost" if values["command"] == "demo" else None, PORT)
     ]
-    return Flags(**{flag.replace(".", "_").replace("-", "_"): value for flag, value in said.items()})
+    return Flags(**{flag.replace(".", "_").replace("-", "_"): value for flag, value in values.items()})
 
 
 def defaults(parser: argparse.ArgumentParser) -> Iterator[tuple[str, Any]]:

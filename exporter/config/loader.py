@@ -69,7 +69,7 @@ class Settings:
 
 
 def load(
-    path: Path, questions: Mapping[str, Askable], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
+    path: Path, discovered: Mapping[str, Askable], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
 ) -> Settings:
     """Return the settings of a file and the environment.
 
@@ -81,7 +81,7 @@ def load(
     anchor(file, path.parent)
     environment, faults = read_environment(Document, file, flags)
     try:
-        settings, more = check(merge_documents(file, environment), questions, taken_labels)
+        settings, more = check(merge_documents(file, environment), discovered, taken_labels)
     except RecursionError as error:
         raise WrongConfiguration([f"{path}: an alias holds itself, so there is no end to it"]) from error
     faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
@@ -116,20 +116,20 @@ def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
 
 
 def check(
-    tree: Tree, questions: Mapping[str, Askable], taken_labels: Iterable[str] = ()
+    tree: Tree, discovered: Mapping[str, Askable], taken_labels: Iterable[str] = ()
 ) -> tuple[Settings | None, list[Fault]]:
     """Check a whole tree; return settings if there is no fault, and every fault with its place."""
-    models = target_models(tuple(questions.values()))
+    models = target_models(tuple(discovered.values()))
     document, faults = validate(Document, tree, ())
     defaults = tree["defaults"] if isinstance(tree.get("defaults"), dict) else {}
-    faults += default_faults(defaults, questions, models)
+    faults += default_faults(defaults, discovered, models)
     written = tree.get("targets", {})
     if not written:
         faults.append((("targets",), "no node is configured; write its name, and below it kind and url"))
     targets: dict[str, Configured] = {}
     told_above: list[Fault] = []
     for name, own in written.items() if isinstance(written, dict) else ():
-        target, more, inherited = check_target(("targets", str(name)), own, defaults, questions, models)
+        target, more, inherited = check_target(("targets", str(name)), own, defaults, discovered, models)
         faults += more
         told_above += inherited
         if target is not None:
@@ -144,7 +144,7 @@ def check_target(
     place: Place,
     own: object,
     defaults: Tree,
-    questions: Mapping[str, Askable],
+    discovered: Mapping[str, Askable],
     models: Mapping[Kind, type[Configured]],
 ) -> tuple[Configured | None, list[Fault], list[Fault]]:
     """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
@@ -158,62 +158,62 @@ def check_target(
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
         return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
     kind = Kind(own["kind"])
-    tree = merge_target(applicable(defaults, kind, questions), own)
+    tree = merge_target(applicable(defaults, kind, discovered), own)
     if tree.get("role") == "observed":
-        leave_to_others(tree, own, questions, kind)
+        leave_to_others(tree, own, discovered, kind)
     target, faults = validate(models[kind], tree, place)
     if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
         faults.append(((*place, "role"), WHOSE))
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
     told = [fault for fault in faults if fault not in inherited]
-    return target, [*told, *collector_faults(own, place, questions, kind)], inherited
+    return target, [*told, *collector_faults(own, place, discovered, kind)], inherited
 
 
-def leave_to_others(tree: Tree, own: Tree, questions: Mapping[str, Askable], kind: Kind) -> None:
+def leave_to_others(tree: Tree, own: Tree, discovered: Mapping[str, Askable], kind: Kind) -> None:
     """Switch off what somebody else's node is not asked for unless its target says so, or the defaults enable it."""
     collectors, written = tree.setdefault("collectors", {}), own.get("collectors") or {}
-    for name, each in questions.items():
+    for name, each in discovered.items():
         if kind in each.kinds and not each.is_for_all and isinstance(collectors, dict) and name not in written:
             given = collectors.get(name, {})
             collectors[name] = {"enabled": False, **given} if isinstance(given, dict) else given
 
 
 def default_faults(
-    defaults: Tree, questions: Mapping[str, Askable], models: Mapping[Kind, type[Configured]]
+    defaults: Tree, discovered: Mapping[str, Askable], models: Mapping[Kind, type[Configured]]
 ) -> Iterator[Fault]:
     """Check the defaults as each kind of target would read them, whether a target of that kind is there or not."""
     place = ("defaults",)
     told = set()
     for kind in Kind:
-        pretended = {**applicable(defaults, kind, questions), "kind": kind, "url": "http://node"}
+        pretended = {**applicable(defaults, kind, discovered), "kind": kind, "url": "http://node"}
         for fault in validate(models[kind], pretended, place, partial=True)[1]:
             if fault not in told:
                 told.add(fault)
                 yield fault
-    yield from collector_faults(defaults, place, questions)
+    yield from collector_faults(defaults, place, discovered)
     yield from ((("defaults", key), "belongs to each target, not here") for key in EACH_TARGETS_OWN if key in defaults)
 
 
-def applicable(defaults: Tree, kind: Kind, questions: Mapping[str, Askable]) -> Tree:
+def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) -> Tree:
     """Return the defaults without what only a target can say, and collectors that do not ask this kind of target."""
     shared = {name: value for name, value in defaults.items() if name not in EACH_TARGETS_OWN}
     collectors = shared.get("collectors")
     if not isinstance(collectors, dict):
         return shared
-    kept = {name: value for name, value in collectors.items() if name in questions and kind in questions[name].kinds}
+    kept = {name: value for name, value in collectors.items() if name in discovered and kind in discovered[name].kinds}
     return {**shared, "collectors": kept}
 
 
 def collector_faults(
-    tree: Tree, place: Place, questions: Mapping[str, Askable], kind: Kind | None = None
+    tree: Tree, place: Place, discovered: Mapping[str, Askable], kind: Kind | None = None
 ) -> Iterator[Fault]:
     """Say which collectors' names are wrong: one that is right for another kind of target deserves its own word."""
     collectors = tree.get("collectors")
     for name in collectors if isinstance(collectors, dict) else ():
-        if name not in questions:
-            yield (*place, "collectors", str(name)), f"no such collector{nearest(str(name), questions)}"
-        elif kind and kind not in questions[name].kinds:
-            asked = ", ".join(sorted(questions[name].kinds))
+        if name not in discovered:
+            yield (*place, "collectors", str(name)), f"no such collector{nearest(str(name), discovered)}"
+        elif kind and kind not in discovered[name].kinds:
+            asked = ", ".join(sorted(discovered[name].kinds))
             yield (*place, "collectors", name), f"asks targets of kind {asked}, and this one's kind is {kind}"
 
 

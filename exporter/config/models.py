@@ -188,8 +188,8 @@ class Target(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _no_url_beside_its_file(cls, said: Any) -> Any:
-        return {"url": None, **said} if isinstance(said, dict) and said.get("url_file") is not None else said
+    def _no_url_beside_its_file(cls, given: Any) -> Any:
+        return {"url": None, **given} if isinstance(given, dict) and given.get("url_file") is not None else given
 
     @model_validator(mode="after")
     def _each_thing_once(self) -> Self:

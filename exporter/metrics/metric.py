@@ -1,4 +1,4 @@
-"""What a metric is, and a sample of it. A metric is declared once, its name whole, beside the question it answers."""
+"""What a metric is, and a sample of it. A metric is declared once, its name whole, in the collector that reads it."""
 
 import re
 from dataclasses import dataclass

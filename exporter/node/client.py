@@ -1,4 +1,4 @@
-"""One node for one run: a question goes in, a typed answer comes out, or one of our errors."""
+"""One node for one run: a request goes in, a typed answer comes out, or one of our errors."""
 
 import asyncio
 from collections import deque
@@ -14,7 +14,7 @@ from exporter.errors import Failed, NoEntry, OutOfTime
 from exporter.node.auth import Auth, Token
 from exporter.node.combining import Ways
 from exporter.node.decoding import decode, raise_for_status, read_retry_after
-from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, Response, question
+from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, Response, make_request
 from exporter.node.pagination import Mark, P, follow_pages
 from exporter.node.rate_limit import Share
 from exporter.node.remark import Remark
@@ -84,7 +84,7 @@ class Node(Ways):
 
         Raises Unsupported if the node does not have the operation, and every kind of Failed.
         """
-        return decode(await self._answer(question("GET", route, fill, query, most_bytes=most_bytes)), answer)
+        return decode(await self._answer(make_request("GET", route, fill, query, most_bytes=most_bytes)), answer)
 
     async def post(
         self,
@@ -96,8 +96,8 @@ class Node(Ways):
         most_bytes: int | None = None,
         **fill: str,
     ) -> T:
-        """POST a body as JSON; otherwise as `get`. It is for questions only: nothing here writes to a node."""
-        return decode(await self._answer(question("POST", route, fill, query, body, most_bytes=most_bytes)), answer)
+        """POST a body as JSON; otherwise as `get`. Only for operations that read: nothing here writes to a node."""
+        return decode(await self._answer(make_request("POST", route, fill, query, body, most_bytes=most_bytes)), answer)
 
     async def find(
         self,
@@ -113,7 +113,7 @@ class Node(Ways):
 
         A GET, or with a body a POST.
         """
-        asked = question("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
+        asked = make_request("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
         try:
             return decode(await self._answer(asked), answer)
         except NoEntry:
@@ -129,13 +129,13 @@ class Node(Ways):
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
-        return follow_pages(lambda mark: question(method, route, fill, body=body(mark)), self._persist, answer)
+        return follow_pages(lambda mark: make_request(method, route, fill, body=body(mark)), self._persist, answer)
 
     def listed(
         self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str
     ) -> AsyncGenerator[P, None]:
         """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
-        return follow_pages(lambda mark: question("GET", route, fill, query(mark)), self._persist, answer)
+        return follow_pages(lambda mark: make_request("GET", route, fill, query(mark)), self._persist, answer)
 
     def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
         """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.
@@ -143,22 +143,22 @@ class Node(Ways):
         `answer` needs something that no error has. It is not asked again if it breaks off: what was given was given.
         Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
         """
-        return elements(question("GET", route, body=body), answer, self._auth, self._hear)
+        return elements(make_request("GET", route, body=body), answer, self._auth, self._hear)
 
     async def fetch(self, route: str, **fill: str) -> Response:
         """GET a route and return the answer whatever its status, as a probe of health does.
 
         It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
         """
-        asked = replace(question("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True)
+        asked = replace(make_request("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True)
         token = self._auth.at_hand()
-        reply = await self._exchange(asked, token, Share.NONE)
-        if token and reply.status in (401, 403):
-            reply = await self._exchange(asked, None, Share.NONE)
-        return reply
+        response = await self._exchange(asked, token, Share.NONE)
+        if token and response.status in (401, 403):
+            response = await self._exchange(asked, None, Share.NONE)
+        return response
 
     async def _answer(self, asked: Request) -> Response:
-        """Ask once; in a run of many questions, which may be an hour's work, as for a page."""
+        """Ask once; in a run of many requests, which may be an hour's work, as for a page."""
         return await self._persist(asked) if self._share is Share.HALF else raise_for_status(await self._ask(asked))
 
     async def _persist(self, asked: Request) -> Response:
@@ -176,13 +176,13 @@ class Node(Ways):
         """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
         share = share or self._share
         token = await self._auth.token()
-        reply = await self._exchange(asked, token, share)
-        if reply.status == 401 and token is not None:
+        response = await self._exchange(asked, token, share)
+        if response.status == 401 and token is not None:
             self._auth.reject(token)
             another = await self._auth.token()
             if another != token:
-                reply = await self._exchange(asked, another, share)
-        return reply
+                response = await self._exchange(asked, another, share)
+        return response
 
     async def _hear(self, asked: Request, token: Token | None) -> AsyncGenerator[Response, None]:
         """Ask once by a websocket within the time this run has, and write it into the request log."""
@@ -190,10 +190,10 @@ class Node(Ways):
         try:
             seconds = self._seconds_for(asked)
             stream = self._transport.stream(asked, token.text if token else None, Share.HALF, seconds)
-            async with aclosing(stream) as replies:
-                async for reply in replies:
-                    outcome = str(reply.status)
-                    yield self._noted(reply)
+            async with aclosing(stream) as responses:
+                async for response in responses:
+                    outcome = str(response.status)
+                    yield self._noted(response)
         except Failed as failure:
             outcome = failure.reason
             raise
@@ -206,14 +206,13 @@ class Node(Ways):
             raise OutOfTime(f"{asked}: the run had no time left for it")
         return seconds
 
-    def _noted(self, reply: Response) -> Response:
+    def _noted(self, response: Response) -> Response:
         """Leave the node alone if it asks for that, and take secrets out of what it says."""
-        if reply.status == 429:
-            self._transport.rest(reply.endpoint, read_retry_after(reply))
+        if response.status == 429:
+            self._transport.rest(response.endpoint, read_retry_after(response))
         # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
-        return replace(
-            reply, body=self._transport.redact.body(reply.body, is_answer=reply.is_success or reply.status == 101)
-        )
+        is_answer = response.is_success or response.status == 101
+        return replace(response, body=self._transport.redact.body(response.body, is_answer=is_answer))
 
     async def _exchange(self, asked: Request, token: Token | None, share: Share) -> Response:
         """Ask once within the time this run has, and write it into the request log."""
@@ -221,12 +220,12 @@ class Node(Ways):
         outcome = "cancelled"
         try:
             seconds = self._seconds_for(asked)
-            reply = await self._transport.request(asked, token.text if token else None, share, seconds)
+            response = await self._transport.request(asked, token.text if token else None, share, seconds)
         except Failed as failure:
             outcome = failure.reason
             raise
         else:
-            outcome = str(reply.status)
-            return self._noted(reply)
+            outcome = str(response.status)
+            return self._noted(response)
         finally:
             self.requests.append(RequestLogEntry(asked.method, asked.path, outcome, self._clock.monotonic() - started))

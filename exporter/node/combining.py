@@ -1,4 +1,4 @@
-"""How several questions go together: one after another until one is answered, or side by side."""
+"""How several requests go together: one after another until one is answered, or side by side."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -41,7 +41,7 @@ class Ways:
             return None
 
     async def together(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
-        """Return the answers of questions asked side by side, at most `at_once` at a time; one that fails ends all."""
+        """Return the answers of requests made side by side, at most `at_once` at a time; one that fails ends all."""
         turns = asyncio.Semaphore(at_once)
 
         async def take_turn(way: Callable[[], Awaitable[T]]) -> T:

@@ -1,4 +1,4 @@
-"""The connections to one target's nodes: kept for the next question, and under TLS renewed before they grow old."""
+"""The connections to one target's nodes: kept for the next request, and under TLS renewed before they grow old."""
 
 import ssl
 from functools import cache
@@ -27,7 +27,7 @@ def tls_context() -> ssl.SSLContext:
 class Connector(aiohttp.TCPConnector):
     """Connections of which none under TLS grows old, so that the certificate seen is the one that is served.
 
-    One kept alive by its questions would otherwise never see a certificate that was renewed, or that has ended.
+    One kept alive by its requests would otherwise never see a certificate that was renewed, or that has ended.
     """
 
     def __init__(self, clock: Clock) -> None:

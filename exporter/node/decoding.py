@@ -67,86 +67,86 @@ NO_SUCH_ROUTE = "The requested resource could not be found"
 """What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
 
 
-def raise_for_status(reply: Response) -> Response:
-    """Return a reply that is an answer; raise what any other says."""
-    if reply.is_success and not looks_like_html(reply):
-        return reply
-    code, text = error_text(reply)
-    said = f"{reply.asked}: {reply.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
-    raise failure_of(reply, said, code)
+def raise_for_status(response: Response) -> Response:
+    """Return a response that is an answer; raise what any other says."""
+    if response.is_success and not looks_like_html(response):
+        return response
+    code, text = error_text(response)
+    message = f"{response.asked}: {response.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
+    raise failure_of(response, message, code)
 
 
-def failure_of(reply: Response, said: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
+def failure_of(response: Response, message: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
     """Return what an answer means that is none: first by its status, then by what is in it."""
-    status = reply.status
+    status = response.status
     if status in (401, 403):
-        return Unauthorized(said, status, code)
+        return Unauthorized(message, status, code)
     if status == 406:
-        wanted = f"it has no answer of the type that the request's header Accept asked for, {reply.accept}"
-        return Refused(f"{said}: {wanted}", status, code)
+        wanted = f"it has no answer of the type that the request's header Accept asked for, {response.accept}"
+        return Refused(f"{message}: {wanted}", status, code)
     if status == 413:
-        return TooLarge(said, status, code)
+        return TooLarge(message, status, code)
     if status == 429:
-        limited = Limited(said, status, code)
-        limited.pause = read_retry_after(reply)
+        limited = Limited(message, status, code)
+        limited.pause = read_retry_after(response)
         return limited
-    if looks_like_html(reply):
-        return Refused(f"{reply.asked}: {status} and an HTML page: is this the API's address?", status)
+    if looks_like_html(response):
+        return Refused(f"{response.asked}: {status} and an HTML page: is this the API's address?", status)
     if 300 <= status < 400:
         where = "redirects are not followed; configure the address it leads to"
-        return Refused(f"{reply.asked}: {status}: {where}", status)
+        return Refused(f"{response.asked}: {status}: {where}", status)
     if code == "DEPRECATED_API_DISABLED":
-        return Unsupported(said)
-    if says_no_entry(reply):
-        return NoEntry(said)
+        return Unsupported(message)
+    if says_no_entry(response):
+        return NoEntry(message)
     if status in (404, 405, 501):
-        return Unsupported(said)
-    return Refused(said, status, code)
+        return Unsupported(message)
+    return Refused(message, status, code)
 
 
-def read_retry_after(reply: Response) -> float:
+def read_retry_after(response: Response) -> float:
     """Return how many seconds to wait before the next request: 1 without the header, at most BACK_OFF_SECONDS."""
-    text = reply.headers.get("Retry-After", "").strip()
+    text = response.headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
         seconds = float(text[:9])
     else:
         try:
-            seconds = parsedate_to_datetime(text).timestamp() - reply.answered
+            seconds = parsedate_to_datetime(text).timestamp() - response.answered
         except (ValueError, OverflowError):
             seconds = 0.0
     return min(max(1.0, seconds), limits.BACK_OFF_SECONDS)
 
 
-def says_no_entry(reply: Response) -> bool:
+def says_no_entry(response: Response) -> bool:
     """Tell a 404 that means "no such entry" from one that means "no such operation"."""
-    body = error_body(reply) if reply.status == 404 else None
+    body = error_body(response) if response.status == 404 else None
     text = (body.error or body.cause or "") if body else ""
     return bool(body and (text or body.code)) and not text.startswith(NO_SUCH_ROUTE)
 
 
-def looks_like_html(reply: Response) -> bool:
+def looks_like_html(response: Response) -> bool:
     """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
-    if "html" in reply.headers.get("Content-Type", "").lower():
-        return bool(reply.body.strip())
-    beginning = reply.body[: limits.HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
+    if "html" in response.headers.get("Content-Type", "").lower():
+        return bool(response.body.strip())
+    beginning = response.body[: limits.HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
     return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
 
 
-def error_body(reply: Response) -> ErrorBody | None:
+def error_body(response: Response) -> ErrorBody | None:
     """Return an error in one of the APIs' own forms, if this is one."""
     try:
-        return msgspec.json.decode(reply.body, type=ErrorBody)
+        return msgspec.json.decode(response.body, type=ErrorBody)
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None
 
 
-def error_text(reply: Response) -> tuple[str | None, str]:
-    """Return a node's error code, if it gave one, and what it said, in one line of bounded length."""
-    body = error_body(reply)
+def error_text(response: Response) -> tuple[str | None, str]:
+    """Return a node's error code, if it gave one, and what it message, in one line of bounded length."""
+    body = error_body(response)
     if body and (body.code or body.error or body.cause):
         return one_line(body.code or "") or None, one_line(body.error or body.cause or "")
-    return None, "" if looks_like_html(reply) else one_line(
-        reply.body[: 4 * limits.ERROR_TEXT].decode(errors="replace")
+    return None, "" if looks_like_html(response) else one_line(
+        response.body[: 4 * limits.ERROR_TEXT].decode(errors="replace")
     )
 
 
@@ -156,23 +156,23 @@ def one_line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())[: limits.ERROR_TEXT]
 
 
-def decode(reply: Response, answer: type[T]) -> T:
+def decode(response: Response, answer: type[T]) -> T:
     """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
-    return decode_part(msgspec.Raw(reply.body), answer, reply.asked)
+    return decode_part(msgspec.Raw(response.body), answer, response.asked)
 
 
-def decode_message(reply: Response, answer: type[T]) -> T:
+def decode_message(response: Response, answer: type[T]) -> T:
     """Return a message of a stream, of a type that needs what an error does not have. Raises what an error means."""
     try:
-        return decode(reply, answer)
+        return decode(response, answer)
     except Malformed:
         try:
-            error = msgspec.json.decode(reply.body, type=StreamError)
+            error = msgspec.json.decode(response.body, type=StreamError)
         except (msgspec.DecodeError, RecursionError, ValueError):
             error = StreamError()
         if not error.code or error.cause is None:
             raise
-    return decode(raise_for_status(replace(reply, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
+    return decode(raise_for_status(replace(response, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
 
 
 def decode_part(value: object, meaning: type[T], asked: str) -> T:

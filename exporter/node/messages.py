@@ -71,7 +71,7 @@ class RequestLogEntry(NamedTuple):
     seconds: float
 
 
-def question(
+def make_request(
     method: str,
     route: str,
     fill: Mapping[str, str] = NOTHING,

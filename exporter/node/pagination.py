@@ -29,9 +29,9 @@ async def follow_pages(
     Raises Malformed if the tokens go round in a circle, and Refused if the operation goes away in the middle.
     """
     asked, circle = ask(None), Circle()
-    reply = await answer_to(asked)
+    response = await answer_to(asked)
     while True:
-        page = decode(reply, answer)
+        page = decode(response, answer)
         yield page
         token = page.next_page_token
         if token is None or token == "":
@@ -39,7 +39,7 @@ async def follow_pages(
         if circle.is_closed_by(token):
             raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
         try:
-            reply = await answer_to(ask(token))
+            response = await answer_to(ask(token))
         except Unsupported as lack:
             raise Refused(f"{lack}, in the middle of the pages") from lack
 

@@ -13,32 +13,32 @@ T = TypeVar("T")
 Hear = Callable[[Request, Token | None], AsyncGenerator[Response, None]]
 
 
-async def elements(question: Request, answer: type[T], auth: Auth, hear: Hear) -> AsyncGenerator[T, None]:
+async def elements(request: Request, answer: type[T], auth: Auth, hear: Hear) -> AsyncGenerator[T, None]:
     """Give the elements; Unsupported is raised for the first only: what gave one has the operation."""
     count = 0
     try:
-        async with aclosing(replies(question, auth, hear)) as heard:
-            async for reply in heard:
-                if reply.status == 101:
-                    yield decode_message(reply, answer)
+        async with aclosing(responses(request, auth, hear)) as heard:
+            async for response in heard:
+                if response.status == 101:
+                    yield decode_message(response, answer)
                     count += 1
                 else:
-                    refuse(reply)
+                    refuse(response)
     except Unsupported as lack:
         if count:
             raise Refused(f"{lack}, after {count} elements") from lack
         raise
 
 
-async def replies(question: Request, auth: Auth, hear: Hear) -> AsyncGenerator[Response, None]:
+async def responses(request: Request, auth: Auth, hear: Hear) -> AsyncGenerator[Response, None]:
     """Give the messages, or the answer that opens no websocket; one to a token is not the last if there is another."""
     token = await auth.token()
     for is_last in (False, True):
-        async with aclosing(hear(question, token)) as heard:
+        async with aclosing(hear(request, token)) as heard:
             opening = await anext(heard)
             if opening.status == 101:
-                async for reply in heard:
-                    yield reply
+                async for response in heard:
+                    yield response
                 return
         if is_last or opening.status != 401 or token is None:
             break
@@ -49,9 +49,9 @@ async def replies(question: Request, auth: Auth, hear: Hear) -> AsyncGenerator[R
     yield opening
 
 
-def refuse(reply: Response) -> None:
+def refuse(response: Response) -> None:
     """Raise what an answer means that opens no websocket."""
-    if reply.is_success or reply.status in (400, 426):
+    if response.is_success or response.status in (400, 426):
         said = "no websocket was opened, which a proxy on the way may not let through"
-        raise Unsupported(f"{reply.asked}: {reply.status}: {said}")
-    raise_for_status(reply)
+        raise Unsupported(f"{response.asked}: {response.status}: {said}")
+    raise_for_status(response)

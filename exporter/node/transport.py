@@ -55,79 +55,79 @@ class Transport:
             middlewares=(websocket.nothing_else,),
         )
 
-    async def request(self, question: Request, token: str | None, share: Share, seconds: float) -> Response:
+    async def request(self, request: Request, token: str | None, share: Share, seconds: float) -> Response:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
         Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
         and Unauthorized while the file of a header is missing.
         """
-        endpoint, headers, limit = await self._ready(question, token, share, seconds)
-        with self._counted(question, endpoint, limit) as counted:
+        endpoint, headers, limit = await self._ready(request, token, share, seconds)
+        with self._counted(request, endpoint, limit) as counted:
             sent = self._clock.now()
             async with self._session.request(
-                question.method,
-                url_of(endpoint, question),
-                data=question.body,
+                request.method,
+                url_of(endpoint, request),
+                data=request.body,
                 headers=headers,
                 # Not trust_env: it would read ~/.netrc for every request, and send what the operator never configured.
                 proxy=endpoint.proxy,
                 allow_redirects=False,
                 # Left to itself, aiohttp rounds longer limits up to whole seconds, beyond the run's end.
                 timeout=aiohttp.ClientTimeout(limit, ceil_threshold=math.inf),
-            ) as response:
-                counted.code = known(response.status)
-                return await self._reply(response, question, endpoint, sent)
+            ) as raw:
+                counted.code = known(raw.status)
+                return await self._read_response(raw, request, endpoint, sent)
 
     async def stream(
-        self, question: Request, token: str | None, share: Share, seconds: float
+        self, request: Request, token: str | None, share: Share, seconds: float
     ) -> AsyncGenerator[Response, None]:
-        """Ask by a websocket: give the answer to its opening, and if that is a 101, a reply for each message.
+        """Ask by a websocket: give the answer to its opening, and if that is a 101, a response for each message.
 
         It ends when the node has closed it as it does when all was sent, within `seconds`. Otherwise as `request`.
         """
         until = asyncio.get_running_loop().time() + seconds
-        opening = replace(question, body=None)
+        opening = replace(request, body=None)
         endpoint, headers, limit = await self._ready(opening, token, share, seconds)
-        with self._counted(question, endpoint, limit) as counted:
-            sent, url = self._clock.now(), url_of(endpoint, question)
+        with self._counted(request, endpoint, limit) as counted:
+            sent, url = self._clock.now(), url_of(endpoint, request)
             try:
                 async with asyncio.timeout(limit):
                     socket = await websocket.connect(
                         self._session,
                         url,
-                        question,
+                        request,
                         headers=headers,
                         proxy=endpoint.proxy,
-                        most_bytes=question.limit,
+                        most_bytes=request.limit,
                     )
             except websocket.NotOpened as refusal:
-                async with refusal.response as response, asyncio.timeout(limit):
-                    counted.code = known(response.status)
-                    reply = await self._reply(response, question, endpoint, sent)
+                async with refusal.response as raw, asyncio.timeout(limit):
+                    counted.code = known(raw.status)
+                    response = await self._read_response(raw, request, endpoint, sent)
                 counted.reason = ""
-                yield reply
+                yield response
                 return
             counted.code = "101"
-            opened = Response(str(question), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
+            opened = Response(str(request), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
             async with websocket.ended(socket):
                 yield opened
-                async for message in websocket.messages(socket, question, limit, until):
-                    self._counters.add(self_metrics.RESPONSE_BYTES, question.route, amount=len(message))
+                async for message in websocket.messages(socket, request, limit, until):
+                    self._counters.add(self_metrics.RESPONSE_BYTES, request.route, amount=len(message))
                     yield replace(opened, body=message)
 
     async def _ready(
-        self, question: Request, token: str | None, share: Share, seconds: float
+        self, request: Request, token: str | None, share: Share, seconds: float
     ) -> tuple[Endpoint, CIMultiDict[str], float]:
         """Wait for the turn of a request; return where it goes, with which headers, and how many seconds it has."""
-        seconds -= await self._wait_for_turn(self.destination.endpoint(), question, share, seconds)
+        seconds -= await self._wait_for_turn(self.destination.endpoint(), request, share, seconds)
         # Only now, and both at once: a header that was renewed meanwhile belongs to the url that was.
-        endpoint, headers = self.destination.endpoint(), headers_of(question, token, self.destination.headers())
+        endpoint, headers = self.destination.endpoint(), headers_of(request, token, self.destination.headers())
         if token:
             self.redact.add(token)
         return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
 
     @contextmanager
-    def _counted(self, question: Request, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
+    def _counted(self, request: Request, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:
         """Count a request by how it ends, and raise in our words what aiohttp ran into."""
         counted, started = Counted(), self._clock.monotonic()
         try:
@@ -136,7 +136,7 @@ class Transport:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 counted.reason = BUG
                 raise  # we have no file descriptor left, which says nothing of the node
-            failure = explain(error, str(question), endpoint.host, limit, self.redact)
+            failure = explain(error, str(request), endpoint.host, limit, self.redact)
             counted.reason = failure.reason
             raise failure from error
         except Failed as failure:
@@ -145,9 +145,9 @@ class Transport:
         else:
             counted.reason = ""
         finally:
-            self._counters.add(self_metrics.REQUESTS, question.route, question.method, counted.code, counted.reason)
-            self._counters.add(self_metrics.REQUEST_COUNT, question.route)
-            self._counters.add(self_metrics.REQUEST_SECONDS, question.route, amount=self._clock.monotonic() - started)
+            self._counters.add(self_metrics.REQUESTS, request.route, request.method, counted.code, counted.reason)
+            self._counters.add(self_metrics.REQUEST_COUNT, request.route)
+            self._counters.add(self_metrics.REQUEST_SECONDS, request.route, amount=self._clock.monotonic() - started)
             if counted.code == "429":
                 self._counters.add(self_metrics.THROTTLED)
 
@@ -155,7 +155,7 @@ class Transport:
         """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
         self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
 
-    async def _wait_for_turn(self, endpoint: Endpoint, question: Request, share: Share, seconds: float) -> float:
+    async def _wait_for_turn(self, endpoint: Endpoint, request: Request, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
@@ -175,49 +175,49 @@ class Transport:
         except TimeoutError as error:
             if left := rest():
                 asked = f"the node asked to be left alone for {left:.0f} s more (429)"
-                raise Limited(f"{question}: not sent: {asked}") from error
-            raise NoBudget(f"{question}: the host's request budget left no room for {seconds:.3g} s") from error
+                raise Limited(f"{request}: not sent: {asked}") from error
+            raise NoBudget(f"{request}: the host's request budget left no room for {seconds:.3g} s") from error
         finally:
             waited = self._clock.monotonic() - started
             if waited > 0.001:  # less is the asking itself
                 self._counters.add(self_metrics.BUDGET_WAIT, amount=waited)
         return waited
 
-    async def _reply(self, response: ClientResponse, question: Request, endpoint: Endpoint, sent: float) -> Response:
+    async def _read_response(self, raw: ClientResponse, request: Request, endpoint: Endpoint, sent: float) -> Response:
         answered = self._clock.now()
-        body = await self._read(response, question)
+        body = await self._read(raw, request)
         expiry = self._connector.certificate_expiry.get(endpoint.origin)
-        asked, accept = str(question), response.request_info.headers.get("Accept", "")
-        return Response(asked, endpoint, response.status, response.headers, body, sent, answered, expiry, accept)
+        asked, accept = str(request), raw.request_info.headers.get("Accept", "")
+        return Response(asked, endpoint, raw.status, raw.headers, body, sent, answered, expiry, accept)
 
-    async def _read(self, response: ClientResponse, question: Request) -> bytes:
+    async def _read(self, raw: ClientResponse, request: Request) -> bytes:
         chunks, size = [], 0
         try:
-            async for chunk in response.content.iter_any():
+            async for chunk in raw.content.iter_any():
                 chunks.append(chunk)
                 size += len(chunk)
-                if size > (question.limit):
-                    response.close()  # the rest must not be read only to keep the connection
-                    if question.is_cut:
+                if size > request.limit:
+                    raw.close()  # the rest must not be read only to keep the connection
+                    if request.is_cut:
                         break
-                    raise TooLarge(f"{question}: the answer is larger than {question.limit} bytes")
+                    raise TooLarge(f"{request}: the answer is larger than {request.limit} bytes")
         finally:
-            self._counters.add(self_metrics.RESPONSE_BYTES, question.route, amount=raw_bytes(response))
+            self._counters.add(self_metrics.RESPONSE_BYTES, request.route, amount=raw_bytes(raw))
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     async def close(self) -> None:
         await self._session.close()
 
 
-def url_of(endpoint: Endpoint, question: Request) -> URL:
-    url = endpoint.url.joinpath(question.path.lstrip("/"), encoded=True)
-    return url.with_query(endpoint.url.query).update_query(question.query)
+def url_of(endpoint: Endpoint, request: Request) -> URL:
+    url = endpoint.url.joinpath(request.path.lstrip("/"), encoded=True)
+    return url.with_query(endpoint.url.query).update_query(request.query)
 
 
-def headers_of(question: Request, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
-    headers = CIMultiDict({"Accept": question.accept})
+def headers_of(request: Request, token: str | None, configured: Mapping[str, str]) -> CIMultiDict[str]:
+    headers = CIMultiDict({"Accept": request.accept})
     headers.update(configured)  # in whichever case their names are written
-    if question.body is not None:
+    if request.body is not None:
         headers["Content-Type"] = "application/json"
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -229,7 +229,7 @@ def known(status: int) -> str:
     return str(status) if status in STATUSES else "other"
 
 
-def raw_bytes(response: ClientResponse) -> int:
+def raw_bytes(raw: ClientResponse) -> int:
     """Return how many bytes of a body came over the wire; what could not be unpacked counts too."""
-    count: int = getattr(response.content, "total_compressed_bytes", None) or response.content.total_bytes
+    count: int = getattr(raw.content, "total_compressed_bytes", None) or raw.content.total_bytes
     return count

@@ -42,7 +42,7 @@ async def nothing_else(request: ClientRequest, handler: ClientHandlerType) -> Cl
 async def connect(
     session: aiohttp.ClientSession,
     url: URL,
-    question: Request,
+    request: Request,
     *,
     headers: Mapping[str, str],
     proxy: URL | None,
@@ -60,7 +60,7 @@ async def connect(
             max_msg_size=most_bytes,
         )
     except aiohttp.WSServerHandshakeError as error:
-        raise Malformed(f"{question}: the answer opens no websocket: {error.message}") from error
+        raise Malformed(f"{request}: the answer opens no websocket: {error.message}") from error
 
 
 @asynccontextmanager
@@ -75,7 +75,7 @@ async def ended(socket: ClientWebSocketResponse) -> AsyncIterator[None]:
 
 
 async def messages(
-    socket: ClientWebSocketResponse, question: Request, limit: float, until: float
+    socket: ClientWebSocketResponse, request: Request, limit: float, until: float
 ) -> AsyncGenerator[bytes, None]:
     """Send the request and give each message of the answer, until the node closes as it does when all was sent.
 
@@ -85,7 +85,7 @@ async def messages(
     loop = asyncio.get_running_loop()
     late = min(loop.time() + limit, until)
     async with asyncio.timeout_at(late):
-        await socket.send_str((question.body or b"").decode())
+        await socket.send_str((request.body or b"").decode())
     for number in itertools.count(1):
         try:
             async with asyncio.timeout_at(late):
@@ -93,19 +93,19 @@ async def messages(
         except TimeoutError:
             heard = None
         if heard is None or loop.time() >= late:  # what is there already is given without a pause to time out in
-            raise too_late(question, limit, is_end=loop.time() >= until)
+            raise too_late(request, limit, is_end=loop.time() >= until)
         if number % OTHERS_TURN == 0:
             await asyncio.sleep(0)
         if heard.type in (WSMsgType.PING, WSMsgType.PONG):
             continue
         late = min(loop.time() + limit, until)
-        content = content_of(heard, question)
+        content = content_of(heard, request)
         if content is None:
             return
         yield content
 
 
-def content_of(heard: aiohttp.WSMessage, question: Request) -> bytes | None:
+def content_of(heard: aiohttp.WSMessage, request: Request) -> bytes | None:
     """Return a message's content, None where the node has closed. Raises what it means if it closed otherwise."""
     match heard.type:
         case WSMsgType.TEXT:
@@ -115,11 +115,11 @@ def content_of(heard: aiohttp.WSMessage, question: Request) -> bytes | None:
         case WSMsgType.CLOSE if heard.data == WSCloseCode.OK:
             return None
         case WSMsgType.CLOSE:
-            raise Unreachable(f"{question}: the answer broke off: the websocket was closed with {heard.data}")
+            raise Unreachable(f"{request}: the answer broke off: the websocket was closed with {heard.data}")
         case WSMsgType.ERROR:
-            raise what_is_wrong(heard.data, question)
+            raise what_is_wrong(heard.data, request)
         case _:
-            raise Unreachable(f"{question}: the answer broke off")
+            raise Unreachable(f"{request}: the answer broke off")
 
 
 async def next_frame(socket: ClientWebSocketResponse) -> aiohttp.WSMessage:
@@ -130,15 +130,15 @@ async def next_frame(socket: ClientWebSocketResponse) -> aiohttp.WSMessage:
     return heard
 
 
-def too_late(question: Request, limit: float, *, is_end: bool) -> TimedOut:
+def too_late(request: Request, limit: float, *, is_end: bool) -> TimedOut:
     if is_end:
-        return TimedOut(f"{question}: the run had no time left for the rest of the answer")
-    return TimedOut(f"{question}: no further message within {limit:.3g} s")
+        return TimedOut(f"{request}: the run had no time left for the rest of the answer")
+    return TimedOut(f"{request}: no further message within {limit:.3g} s")
 
 
-def what_is_wrong(error: object, question: Request) -> Malformed | TooLarge | Unreachable:
+def what_is_wrong(error: object, request: Request) -> Malformed | TooLarge | Unreachable:
     if not isinstance(error, WebSocketError):
-        return Unreachable(f"{question}: the answer broke off")
+        return Unreachable(f"{request}: the answer broke off")
     if error.code == WSCloseCode.MESSAGE_TOO_BIG:
-        return TooLarge(f"{question}: a message is larger than the answer may be")
-    return Malformed(f"{question}: the answer is no websocket's")
+        return TooLarge(f"{request}: a message is larger than the answer may be")
+    return Malformed(f"{request}: the answer is no websocket's")

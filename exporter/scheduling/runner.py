@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """A collector on a target; two that are equal ask the same question in the same way."""
+    """A collector on a target; two that are equal run the same collector in the same way."""
 
     name: str
     """The target's name, with which its series are labelled."""
@@ -94,7 +94,7 @@ async def run(
     is_down: Callable[[], bool] = lambda: False,
     progress: Callable[[str], None] = lambda words: None,
 ) -> Run:
-    """Ask the watch's question once, within its timeout.
+    """Run the watch's collector once, within its timeout.
 
     `is_down` tells whether the node's health is known to be bad: then an operation it does not seem to have is a
     failure, since a load balancer with nothing behind it answers 404 to everything. `progress` is told how far a long

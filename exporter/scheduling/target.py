@@ -50,7 +50,7 @@ class Connection:
         return self.is_up() is False
 
     async def probe(self, watch: Watch, limit: timedelta) -> Run:
-        """Ask a watch's question now and in full, within `limit`, and change nothing; equal probes share one run."""
+        """Run a watch now and in full, within `limit`, and change nothing; equal probes share one run."""
         key = f"{watch.key} {limit}"
         if key not in self._probing:
             schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})

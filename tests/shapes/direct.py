@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from exporter.node.messages import Request, question
+from exporter.node.messages import Request, make_request
 from exporter.simulator.facts import brief_moment
 from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node
@@ -35,7 +35,7 @@ def bare(path: str) -> str:
 def direct(node: Node, operation: str) -> Request:
     """Return what an operation is asked for."""
     method, _, path = operation.partition(" ")
-    asked = question(method, paths(node).get(operation, path), body=bodies(node).get(operation))
+    asked = make_request(method, paths(node).get(operation, path), body=bodies(node).get(operation))
     return Request(method, path, asked.path, QUERIES.get(operation, {}), asked.body)
 
 
