@@ -31,7 +31,7 @@ FORGERIES = [
 ]
 
 
-def record(message: str = "watch is failed", level: int = logging.WARNING, **extra: Any) -> logging.LogRecord:
+def record(message: str = "acs failed on a", level: int = logging.WARNING, **extra: Any) -> logging.LogRecord:
     return logging.makeLogRecord(
         {"msg": message, "levelno": level, "levelname": logging.getLevelName(level), "created": MOMENT, **extra}
     )
@@ -39,13 +39,13 @@ def record(message: str = "watch is failed", level: int = logging.WARNING, **ext
 
 def test_logfmt_writes_pairs_in_the_order_they_came() -> None:
     assert Logfmt().format(record(target="a", collector="health", series=3)) == (
-        'ts=2026-11-21T05:46:40.250Z level=warning msg="watch is failed" target=a collector=health series=3'
+        'ts=2026-11-21T05:46:40.250Z level=warning msg="acs failed on a" target=a collector=health series=3'
     )
 
 
 def test_json_writes_one_object() -> None:
     assert Json().format(record(target="a", series=3)) == (
-        '{"ts": "2026-11-21T05:46:40.250Z", "level": "warning", "msg": "watch is failed", "target": "a", "series": 3}'
+        '{"ts": "2026-11-21T05:46:40.250Z", "level": "warning", "msg": "acs failed on a", "target": "a", "series": 3}'
     )
 
 

@@ -26,74 +26,83 @@ from exporter.config.flag_types import (
 )
 
 FLAGS: Mapping[str, dict[str, Any]] = {
-    "config.file": {"type": Path, "default": DEFAULT_FILE, "metavar": "FILE", "help": "the settings"},
-    "config.check": {"action": "store_true", "help": "check the settings, say what is wrong with them, and end"},
+    "config.file": {
+        "type": Path,
+        "default": DEFAULT_FILE,
+        "metavar": "FILE",
+        "help": "YAML file with the targets and settings",
+    },
+    "config.check": {"action": "store_true", "help": "validate the configuration, print all its errors and exit"},
     "config.enable-auto-reload": {
         "action": "store_true",
-        "help": "read the settings again whenever their file holds something else, as SIGHUP does",
+        "help": "reload the configuration when its file changes, as on SIGHUP",
     },
     "config.auto-reload-interval": {
         "type": read_interval,
         "default": timedelta(seconds=30),
         "metavar": "DURATION",
-        "help": "how often to look whether it does (default 30s)",
+        "help": "how often to check the file for a change (default 30s)",
     },
     "shard": {
         "type": read_shard,
         "metavar": "NUMBER",
-        "help": "which shard to watch: a number from 0, or a name that ends in -NUMBER, as a StatefulSet's pods have",
+        "help": "number of this exporter's shard, from 0; or a name that ends in -NUMBER, such as a StatefulSet pod's",
     },
     "total-shards": {
         "type": read_total,
         "default": 1,
         "metavar": "N",
-        "help": "how many exporters share the targets, each watching its own part",
+        "help": "number of shards that the targets are split into, one exporter each (default 1)",
     },
     "web.listen-address": {
         "type": read_address,
         "action": "append",
         "metavar": "HOST:PORT",
-        "help": f"where to serve; may be given more than once (default :{PORT})",
+        "help": f"address to listen on; can be repeated (default :{PORT})",
     },
-    "web.config.file": {"type": Path, "metavar": "FILE", "help": "TLS and users, as for every Prometheus exporter"},
+    "web.config.file": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "file with TLS and users, as of every Prometheus exporter",
+    },
     "web.telemetry-path": {
         "type": read_telemetry_path,
         "default": "/metrics",
         "metavar": "PATH",
-        "help": "where the metrics are",
+        "help": "path of the metrics (default /metrics)",
     },
     "web.max-requests": {
         "type": read_count,
         "default": 40,
         "metavar": "N",
-        "help": "how many scrapes may be under way, and how many probes; more are answered 503",
+        "help": "maximum number of scrapes at once, and of probes; one more gets status 503 (default 40)",
     },
     "web.external-url": {
         "type": read_url,
         "metavar": "URL",
-        "help": "the address under which others reach this exporter",
+        "help": "URL under which others reach this exporter; links begin with its path",
     },
     "web.route-prefix": {
         "type": read_path,
         "metavar": "PATH",
-        "help": "what all paths begin with (default: the path of the external url)",
+        "help": "prefix of all paths (default: the path of the external URL)",
     },
     "web.disable-exporter-metrics": {
         "action": "store_true",
-        "help": "leave out the metrics of the exporter's own process",
+        "help": "do not expose the metrics of the exporter's own process",
     },
     "timeout-offset": {
         "type": read_offset,
         "default": timedelta(seconds=0.5),
         "metavar": "DURATION",
-        "help": "how much sooner than the scraper gives up a probe ends (default 500ms)",
+        "help": "time by which a probe ends before the timeout of its scrape (default 500ms)",
     },
     "log.level": {
         "choices": ["debug", "info", "warning", "error"],
         "default": "info",
-        "help": "the least that is told",
+        "help": "minimum level of the log (default info)",
     },
-    "log.format": {"choices": ["logfmt", "json"], "default": "logfmt", "help": "how it is told"},
+    "log.format": {"choices": ["logfmt", "json"], "default": "logfmt", "help": "format of the log (default logfmt)"},
 }
 
 
@@ -107,7 +116,7 @@ VARIABLES = frozenset(variable(flag) for flag in FLAGS)
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What the command line and the environment say, in the order of the help."""
+    """The values of all flags, from the command line or the environment, in the order of the help."""
 
     command: str | None
     target: str | None
@@ -156,17 +165,17 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         "command",
         nargs="?",
         choices=["demo", "probe", "health"],
-        help="demo: run on a simulated network, without any settings; probe: ask one target now and print what it "
-        "said; health: ask the exporter that runs with the same flags whether it lives",
+        help="demo: run on a simulated network, without a configuration; probe: run the collectors of one target now "
+        "and print the results; health: check that the exporter that runs with the same flags is healthy",
     )
-    parser.add_argument("target", nargs="?", help="of probe: which of the configured targets")
-    parser.add_argument("--collector", metavar="NAME", help="of probe: only this question, however long it takes")
+    parser.add_argument("target", nargs="?", help="for probe: name of a configured target")
+    parser.add_argument("--collector", metavar="NAME", help="for probe: run only this collector, up to its own timeout")
     for flag, options in FLAGS.items():
         parser.add_argument(f"--{flag}", dest=flag, **{**options, "default": argparse.SUPPRESS})
     given = vars(parser.parse_intermixed_args(arguments))
     is_probe = given["command"] == "probe"
     if is_probe != bool(given["target"]) or (given["collector"] and not is_probe):
-        parser.error("a probe is asked for by: canton-exporter probe TARGET [--collector NAME]")
+        parser.error("write canton-exporter probe TARGET [--collector NAME]")
     values = {**dict(defaults(parser)), **given}
     values["web.listen-address"] = values["web.listen-address"] or [
         Address("localhost" if values["command"] == "demo" else None, PORT)

@@ -19,7 +19,7 @@ from exporter.config.loader import Settings
 from exporter.exposition.text import Lines
 from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets
-from exporter.scheduling.run_log import Progress, tell
+from exporter.scheduling.run_log import Progress, log_run
 from exporter.scheduling.runner import Watch
 from exporter.scheduling.sharding import Shard
 from exporter.scheduling.target import Connection
@@ -195,7 +195,7 @@ class Fleet:
         self._changes += 1
         self._unanswered.discard(watch.key)
         self._end_of_round()
-        tell(watch, before, remarks, result)
+        log_run(watch, before, remarks, result)
 
     def _started(self, event: JobSubmissionEvent) -> None:
         due = event.scheduled_run_times[0]  # of several that were missed, the first

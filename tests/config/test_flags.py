@@ -187,7 +187,7 @@ def test_a_target_is_named_before_or_after_the_flags() -> None:
 
 @pytest.mark.parametrize("arguments", [["probe"], ["demo", "a"], ["--collector=acs"], ["demo", "--collector=acs"]])
 def test_a_probe_needs_a_target_and_nothing_else_does(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    said = "a probe is asked for by: canton-exporter probe TARGET [--collector NAME]"
+    said = "write canton-exporter probe TARGET [--collector NAME]"
     assert refusal(capsys, *arguments) == said
 
 

@@ -215,7 +215,8 @@ async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_non
     statuses = {status.watch.collector.name: status for status in fleet.statuses()}
     await until(lambda: statuses["gone"].counters.samples()[0].value > 3)
     told = [(record.message, vars(record)["collector"], vars(record)["reason"]) for record in caplog.records]
-    assert sorted(told) == [("watch is failed", "gone", "unreachable"), ("watch is ok", "beat", None)]
+    refused = "gone failed on a: GET /v2/gone: no connection to 127.0.0.1:9: Connection refused"
+    assert sorted(told) == [("beat succeeded on a", "beat", None), (refused, "gone", "unreachable")]
 
 
 class JumpingClock(Clock):
@@ -247,12 +248,10 @@ async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_i
     await until(lambda: status.last)
     node.answer_everything(status=503, body=b"trace 2")
     await until(lambda: status.last and "trace 2" in str(status.last.remarks))
-    assert [(record.message, record.__dict__["detail"]) for record in caplog.records] == [
-        ("the node is down", "GET /livez: 503: trace 1")
-    ]
+    assert [record.message for record in caplog.records] == ["health on a: the node is down: GET /livez: 503: trace 1"]
     node.answer_everything(status=200, body=b"")
     await until(lambda: status.last and status.last.remarks == ())
-    assert [record.message for record in caplog.records][1:] == ["no longer: the node is down"]
+    assert [record.message for record in caplog.records][1:] == ["health on a: no longer: the node is down"]
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
@@ -272,16 +271,16 @@ async def test_a_second_remark_that_appears_later_is_logged_too(
 
     node.get("/v2/things", answers={"a": 1})
     [status] = start({"a": ledger(node.url)}, remarking).statuses()
-    await until(lambda: logged() == ["a is odd"])
+    await until(lambda: logged() == ["remarking on a: a is odd: 1 times"])
     node.get("/v2/things", answers={"a": 2, "b": 1})
-    await until(lambda: logged() == ["a is odd", "b is odd"])
+    await until(lambda: logged()[1:] == ["remarking on a: b is odd: 1 times"])
     node.get("/v2/things", status=503, body=b"")
-    await until(lambda: logged()[2:] == ["watch is failed"])
+    await until(lambda: logged()[2:] == ["remarking failed on a: GET /v2/things: 503"])
     node.get("/v2/things", answers={"a": 3, "b": 2})
     await until(lambda: status.last and status.last.outcome is Outcome.OK)
-    assert logged()[3:] == ["watch is ok"], "what was remarked before the run that failed is known"
+    assert logged()[3:] == ["remarking succeeded again on a"], "what was remarked before the run that failed is known"
     node.get("/v2/things", answers={})
-    await until(lambda: logged()[4:] == ["no longer: a is odd", "no longer: b is odd"])
+    await until(lambda: logged()[4:] == [f"remarking on a: no longer: {thing} is odd" for thing in "ab"])
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
@@ -303,7 +302,7 @@ async def test_a_long_run_says_how_far_it_has_come(
     await until(lambda: status.progress)
     assert status.progress == "500 things"
     [record] = caplog.records
-    assert (record.message, vars(record)["progress"]) == ("under way", "500 things")
+    assert record.message == "counting on a is still running: 500 things"
     assert (vars(record)["target"], vars(record)["collector"]) == ("a", "counting")
 
 
@@ -315,11 +314,12 @@ async def test_news_are_told_each_time_but_not_those_of_a_run_that_failed(
     fleet = start({"a": ledger(node.url)}, counting)
     [status] = fleet.statuses()
     await until(lambda: status.last)
-    assert [record.message for record in caplog.records] == ["watch is failed"]
+    assert [record.message for record in caplog.records] == ["counting failed on a: GET /v2/things: 500"]
     node.answer_everything(answers={})
     await until(lambda: len(caplog.records) > 3)
     told = [record.message for record in caplog.records][1:4]
-    assert told == ["the things changed", "watch is ok", "the things changed"]
+    news = "counting on a: the things changed"
+    assert told == [news, "counting succeeded again on a", news]
 
 
 async def test_stopping_ends_every_run_and_closes_every_connection(start: Start) -> None:
