@@ -64,7 +64,7 @@ V = TypeVar("V")
 
 
 class Memo(Generic[V]):
-    """Something a watch has to remember from run to run that is no reading, such as what it has seen already.
+    """Something a watch has to remember from run to run that is not a reading, such as what it has seen already.
 
     A collector yields it like a sample; a run that does not yield it again forgets it.
     """

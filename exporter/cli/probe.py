@@ -33,7 +33,7 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
     """
     if target not in settings.targets:
         there = ", ".join(sorted(settings.targets))
-        raise WrongConfiguration([f"there is no target {target}; there are {there}"])
+        raise WrongConfiguration([f"no target is called {target}; there are {there}"])
     clock = Clock()
     fleet = Fleet(discover(), Budgets(), clock)
     try:

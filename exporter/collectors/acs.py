@@ -247,5 +247,5 @@ def add(contracts: Iterable[Contract], groups: dict[str, Group], route: str) -> 
     for names, moments in created.items():
         name = template_name(*names)
         if not TEMPLATE.fullmatch(name):
-            raise Malformed(f"POST {route}: a contract of {name[:100]!r}, which is no template's name")
+            raise Malformed(f"POST {route}: a contract of {name[:100]!r}, which is not a template's name")
         groups.setdefault(name, Group()).add(moments)

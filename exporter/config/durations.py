@@ -14,7 +14,7 @@ def read_duration(text: object) -> timedelta:
     match = re.fullmatch(DURATION, text) if isinstance(text, str) else None
     seconds = sum(int(count) * UNITS[unit] for unit, count in match.groupdict(0).items()) if match else 0.0
     if not 0 < seconds <= 100 * UNITS["y"]:
-        raise ValueError("is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m")
+        raise ValueError("is not a duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m")
     return timedelta(seconds=seconds)
 
 

@@ -33,13 +33,13 @@ def read_address(text: str) -> Address:
     """Read `host:port`, `:port` or `[ipv6]:port`."""
     match = ADDRESS.fullmatch(text)
     if match is None or int(match["port"]) > 65535:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address to listen on; write [host]:port, such as :{PORT}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an address to listen on; write [host]:port, such as :{PORT}")
     return Address(match["host"].strip("[]") or None, int(match["port"]))
 
 
 def read_count(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,8}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above zero")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above zero")
     return int(text)
 
 
@@ -47,7 +47,7 @@ def read_shard(text: str) -> int:
     """Read a shard's number, or a name that ends in it, as the pods of a StatefulSet have: `canton-exporter-2`."""
     match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*-)?(?P<number>0|[1-9][0-9]{0,8})", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on, and no name that ends in -NUMBER")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number from 0 on nor a name that ends in -NUMBER")
     return int(match["number"])
 
 
@@ -63,7 +63,7 @@ PATH = r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*"
 def read_path(text: str) -> str:
     """Read a path of a URL, given with or without slashes around it."""
     if not re.fullmatch(f"({PATH})?", text.strip("/")):
-        raise argparse.ArgumentTypeError(f"{text!r} is no path of a URL")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a path of a URL")
     return "/" + text.strip("/")
 
 
@@ -97,5 +97,7 @@ def read_url(text: str) -> SplitResult:
     except (ValueError, argparse.ArgumentTypeError):  # the former of a host or port that is none
         is_good = False
     if not is_good:
-        raise argparse.ArgumentTypeError(f"{text!r} is no address of this exporter; write https://host[:port][/path]")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an address of this exporter; write https://host[:port][/path]"
+        )
     return url

@@ -149,7 +149,7 @@ def check_target(
 ) -> tuple[Configured | None, list[Fault], list[Fault]]:
     """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
     if not isinstance(own, dict):
-        return None, [(place, "is no mapping; write kind and url below it")], []
+        return None, [(place, "is not a mapping; write kind and url below it")], []
     if isinstance(own.get("kind"), str):
         own = {**own, "kind": KIND_ALIASES.get(own["kind"], own["kind"])}
     if own.get("kind") not in [*Kind]:

@@ -73,7 +73,7 @@ def check_url(text: str) -> str:
     except ValueError:
         good = None
     if not good or not re.fullmatch(r"[\x21-\x7e]+", text):
-        raise ValueError("is no address of a node; write one as https://host[:port][/path]")
+        raise ValueError("is not an address of a node; write one as https://host[:port][/path]")
     base, mark, query = text.partition("?")
     return f"{base.rstrip('/')}{mark}{query}"
 
@@ -100,7 +100,7 @@ def check_line(text: SecretStr) -> SecretStr:
 
 def check_file(path: Path) -> Path:
     if path == Path() or not str(path).isprintable():
-        raise ValueError("names no file; write its path")
+        raise ValueError("does not name a file; write its path")
     return path
 
 
@@ -110,7 +110,7 @@ File = Annotated[Path, AfterValidator(check_file)]
 def named(pattern: str, words: str) -> AfterValidator:
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
-            raise ValueError(f"is no such name; write {words}")
+            raise ValueError(f"is not a valid name; write {words}")
         return text
 
     return AfterValidator(check)

@@ -83,7 +83,7 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
     except (SettingsError, RecursionError) as error:
         field = re.search(r'field "(\w+)"', str(error))
         variable = PREFIX + (field[1].upper() if field else "*")
-        return {}, [f"environment variable {variable}: is no JSON; write a mapping as JSON, or its keys apart with __"]
+        return {}, [f"environment variable {variable}: is not JSON; write a mapping as JSON, or its keys apart with __"]
     if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
         tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
     faults = []

@@ -50,9 +50,9 @@ def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> 
     if type_.startswith("union_tag"):
         return "needs a type: " + " or ".join(names_at(schema, place, "const"))
     if type_ == "path_type":
-        return "is no path of a file; write it as text"
+        return "is not a path of a file; write it as text"
     if type_ in ("dict_type", "model_type", "model_attributes_type"):
-        return "is no mapping; write its settings below it"
+        return "is not a mapping; write its settings below it"
     text = message.removeprefix("Value error, ")
     return text[0].lower() + text[1:]
 

@@ -26,7 +26,7 @@ class Metric:
         for name in (self.name, *self.labels):
             if not NAME.fullmatch(name):
                 raise ValueError(
-                    f"{name!r} is no metric or label name of ours: lower case, digits and underscores only"
+                    f"{name!r} is not a metric or label name of ours: lower case, digits and underscores only"
                 )
         if self.source:
             object.__setattr__(self, "help", f"{self.help} From {self.source}.")
@@ -43,7 +43,7 @@ class Metric:
             raise ValueError(f"{self.name} has the labels {self.labels}, not {tuple(labels)}")
         for name, text in labels.items():
             if not isinstance(text, str):
-                raise TypeError(f"{self.name}: the label {name} is {text!r}, which is no string")
+                raise TypeError(f"{self.name}: the label {name} is {text!r}, which is not a string")
         return Sample(self, tuple(labels[name] for name in self.labels), float(value))
 
 

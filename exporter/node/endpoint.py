@@ -104,7 +104,7 @@ def proxy_for(url: URL) -> URL | None:
         return URL(proxy if "://" in proxy else f"http://{proxy}") if proxy else None
     except ValueError as error:
         where = f"environment variable {url.scheme.upper()}_PROXY"
-        raise ValueError(f"{where}: is no address of a proxy; write http://host:port") from error
+        raise ValueError(f"{where}: is not an address of a proxy; write http://host:port") from error
 
 
 def secrets_of_url(url: URL) -> Iterator[str]:

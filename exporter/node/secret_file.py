@@ -43,7 +43,7 @@ class SecretFile:
     def _first_bytes(self) -> bytes:
         with open(self.path, "rb", opener=without_waiting) as file:
             if not S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(0, "it is no regular file")
+                raise OSError(0, "it is not a regular file")
             return file.read(MOST_BYTES + 2)
 
     def forget(self) -> None:

@@ -141,4 +141,4 @@ def what_is_wrong(error: object, request: Request) -> Malformed | TooLarge | Unr
         return Unreachable(f"{request}: the answer broke off")
     if error.code == WSCloseCode.MESSAGE_TOO_BIG:
         return TooLarge(f"{request}: a message is larger than the answer may be")
-    return Malformed(f"{request}: the answer is no websocket's")
+    return Malformed(f"{request}: the answer is not a websocket's")

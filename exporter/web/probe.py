@@ -77,7 +77,7 @@ class Probe:
     def _elsewhere(self, name: str) -> str:
         """Say of a target that is not watched here who watches it, or that there is none."""
         if name not in self.fleet.configured:
-            return f"there is no target {name[:100]}; there are {', '.join(sorted(self.fleet.configured))}"
+            return f"no target is called {name[:100]}; there are {', '.join(sorted(self.fleet.configured))}"
         here = self.fleet.shard
         return f"{name} is watched by shard {shard_of(name, here.total)}, and this is {here}; ask that one"
 
@@ -89,7 +89,7 @@ def read_limit(request: web.Request, offset: timedelta) -> timedelta:
         seconds = float(text) if text else USUAL_SECONDS
         limit = timedelta(seconds=seconds) - offset
     except (ValueError, OverflowError) as error:
-        raise web.HTTPBadRequest(text="X-Prometheus-Scrape-Timeout-Seconds is no number of seconds\n") from error
+        raise web.HTTPBadRequest(text="X-Prometheus-Scrape-Timeout-Seconds is not a number of seconds\n") from error
     if limit <= timedelta():
         raise web.HTTPBadRequest(text="the scrape's timeout leaves no time; see --timeout-offset\n")
     return limit

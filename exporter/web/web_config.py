@@ -71,7 +71,7 @@ def check_curves(names: list[str]) -> list[str]:
 
 def check_hash(text: SecretStr) -> SecretStr:
     if not re.fullmatch(BCRYPT, text.get_secret_value()):
-        raise ValueError("is no bcrypt hash; make one with htpasswd -nBC 10 NAME")
+        raise ValueError("is not a bcrypt hash; make one with htpasswd -nBC 10 NAME")
     return text
 
 
@@ -214,7 +214,7 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
         try:
             context.load_cert_chain(cert_file, key_file, password="")  # without one the terminal would be asked
         except OSError:
-            text = "is no certificate in PEM, or its key is not beside it in PEM and without a password"
+            text = "is not a certificate in PEM, or its key is not beside it in PEM and without a password"
             faults.append((("tls_server_config", "cert" if tls.cert else "cert_file"), text))
     context.verify_mode = CLIENTS[tls.client_auth_type]
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as in Go, whose authorities need not be roots

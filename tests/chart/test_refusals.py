@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     ),
     "an address without http": (
         targets(a=ledger(url="participant:7575")),
-        "config.targets.a.url: it is no address of a node; write http://host:port/path",
+        "config.targets.a.url: it is not an address of a node; write http://host:port/path",
     ),
     "a label that others lack": (
         targets(a=ledger(labels={"team": "ops"}), b=ledger()),
@@ -134,7 +134,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     "a time of nothing": (targets(a=ledger(timeout="0s")), "at '/config/targets/a/timeout'"),
     "an address with a part that is never asked": (
         targets(a=ledger(url="http://node/#part")),
-        "config.targets.a.url: it is no address of a node; write http://host:port/path",
+        "config.targets.a.url: it is not an address of a node; write http://host:port/path",
     ),
     "a bearer without a token": (
         targets(a=ledger(auth={"type": "bearer"})),
@@ -152,7 +152,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     ),
     "a probe of nobody": (
         ONE | {"probe": {"enabled": True, "targets": ["scna"]}},
-        "probe.targets: there is no target scna in config.targets; there are scan",
+        "probe.targets: no target is called scna in config.targets; there are scan",
     ),
     "a route to nowhere": ({"httpRoute": {"enabled": True}}, "httpRoute.parentRefs: name a gateway"),
     "a number for a variable": ({"extraEnv": [{"name": "A", "value": 1}]}, "at '/extraEnv/0/value': got number"),

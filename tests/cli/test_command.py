@@ -199,7 +199,7 @@ def test_wrong_settings_are_told_on_standard_error_all_at_once(run: Callable[...
     status, out, err = run("targets: {a: {kind: scan, url: node, rol: own}}", *arguments)
     assert (status, out) == (1, "")
     assert err.splitlines() == [
-        "canton-exporter: exporter.yaml: targets.a.url: is no address of a node; "
+        "canton-exporter: exporter.yaml: targets.a.url: is not an address of a node; "
         "write one as https://host[:port][/path]",
         "canton-exporter: exporter.yaml: targets.a.rol: no such setting; did you mean role?",
     ]
@@ -235,7 +235,7 @@ def test_the_environment_counts_and_what_kubernetes_injects_does_not(
     monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__TIMEOUT", "3")
     status, out, err = run(watching(), "--config.check")
     assert (status, out) == (1, "")
-    assert err.startswith("canton-exporter: environment variable CANTON_EXPORTER_TARGETS__A__TIMEOUT: is no duration;")
+    assert err.startswith("canton-exporter: environment variable CANTON_EXPORTER_TARGETS__A__TIMEOUT: is not a duration;")
 
 
 async def test_a_port_that_is_taken_is_told_in_one_sentence(start: Start) -> None:
@@ -272,7 +272,7 @@ def test_a_check_warns_of_a_token_file_that_cannot_be_read_now(run: Callable[...
 def test_a_check_warns_of_a_url_that_is_none(run: Callable[..., Said], tmp_path: Path) -> None:
     (tmp_path / "url").write_text("ftp://sesame")
     status, _, err = run("targets: {a: {kind: ledger, url_file: url}}", "--config.check")
-    said = f"the url in {tmp_path / 'url'} is no address of a node; write one as https://host[:port][/path]"
+    said = f"the url in {tmp_path / 'url'} is not an address of a node; write one as https://host[:port][/path]"
     assert (status, err) == (0, f"canton-exporter: warning: target a: {said}\n")
 
 

@@ -147,7 +147,7 @@ async def test_a_reader_that_has_enough_ends_it_quietly(tmp_path: Path, node: Te
 
 
 async def test_who_names_nothing_that_is_there_hears_what_is(ask: Callable[..., "asyncio.Task[Said]"]) -> None:
-    with pytest.raises(WrongConfiguration, match=r"^there is no target c; there are a, b$"):
+    with pytest.raises(WrongConfiguration, match=r"^no target is called c; there are a, b$"):
         await ask(None, "c")
     with pytest.raises(WrongConfiguration, match=r"^a has no collector x; it has acs, acs_snapshot, "):
         await ask("x")

@@ -308,7 +308,7 @@ async def test_a_tree_larger_than_any_is_too_large(
     ("options", "fault"),
     [
         ({"rounds": [{"round": -1, "root_hash": "aa"}]}, "greater than or equal to 0"),
-        ({"rounds": [{"round": 1, "root_hash": "0xaa"}]}, "is no such name"),
+        ({"rounds": [{"round": 1, "root_hash": "0xaa"}]}, "is not a valid name"),
         ({"rounds": [{"round": 1}]}, "is missing"),
         ({"providers": [""]}, "at least 1 character"),
     ],

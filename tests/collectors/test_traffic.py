@@ -162,7 +162,7 @@ async def test_an_answer_that_makes_no_sense_is_malformed(node: TestNode, lines:
         ({}, "members"),
         ({"members": []}, "at least 1 item"),
         *(
-            ({"members": [member]}, "is no such name")
+            ({"members": [member]}, "is not a valid name")
             for member in ("", "p1::12ab", "PAR::p1", "PAR::p1::xy", "par::p::1")
         ),
         ({"members": [P1], "synchronizer": ""}, "at least 1 character"),

@@ -110,11 +110,11 @@ async def test_an_update_without_a_record_time_is_malformed(node: TestNode, line
     [
         ({}, "hashes"),
         ({"hashes": []}, "at least 1 item"),
-        ({"hashes": [""]}, "is no such name"),
-        ({"hashes": ["1"]}, "is no such name"),
-        ({"hashes": ["1220xy"]}, "is no such name"),
-        ({"hashes": ["1220aa\n"]}, "is no such name"),
-        ({"hashes": ["a" * 201]}, "is no such name"),
+        ({"hashes": [""]}, "is not a valid name"),
+        ({"hashes": ["1"]}, "is not a valid name"),
+        ({"hashes": ["1220xy"]}, "is not a valid name"),
+        ({"hashes": ["1220aa\n"]}, "is not a valid name"),
+        ({"hashes": ["a" * 201]}, "is not a valid name"),
     ],
 )
 async def test_refuses_what_is_no_hash(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:

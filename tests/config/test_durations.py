@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from exporter.config.durations import read_duration, write_duration
 from exporter.config.models import Duration
 
-NONE = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
+NONE = "is not a duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
 
 
 @pytest.mark.parametrize(

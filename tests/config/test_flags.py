@@ -81,7 +81,7 @@ def test_an_address_is_read_and_written(text: str, address: Address, written: st
 )
 def test_what_is_no_address_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--web.listen-address={text}") == (
-        f"argument --web.listen-address: {text!r} is no address to listen on; write [host]:port, such as :10066"
+        f"argument --web.listen-address: {text!r} is not an address to listen on; write [host]:port, such as :10066"
     )
 
 
@@ -97,7 +97,7 @@ def test_a_port_without_end_is_refused(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize("text", ["0", "-1", "", "many", "1.5", "1e3", "²"])
 def test_a_count_is_a_number_above_zero(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--web.max-requests={text}") == (
-        f"argument --web.max-requests: {text!r} is no number above zero"
+        f"argument --web.max-requests: {text!r} is not a number above zero"
     )
 
 
@@ -114,13 +114,13 @@ def test_a_shard_is_a_number_or_the_name_of_a_pod_that_ends_in_one(text: str, nu
 )
 def test_what_names_no_shard_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--shard={text}") == (
-        f"argument --shard: {text!r} is no number from 0 on, and no name that ends in -NUMBER"
+        f"argument --shard: {text!r} is neither a number from 0 on nor a name that ends in -NUMBER"
     )
 
 
 @pytest.mark.parametrize("text", ["", "0", "0s", "30", "often", "-1s"])
 def test_an_interval_is_a_duration_above_zero(capsys: pytest.CaptureFixture[str], text: str) -> None:
-    said = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
+    said = "is not a duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
     flag = "--config.auto-reload-interval"
     assert refusal(capsys, f"{flag}={text}") == f"argument {flag}: {text!r} {said}"
 
@@ -128,7 +128,7 @@ def test_an_interval_is_a_duration_above_zero(capsys: pytest.CaptureFixture[str]
 def test_there_are_a_thousand_shards_at_most(capsys: pytest.CaptureFixture[str]) -> None:
     assert read_flags(["--total-shards=1000"]).total_shards == 1000
     assert refusal(capsys, "--total-shards=1001") == "argument --total-shards: '1001' is more than 1000 shards"
-    assert refusal(capsys, "--total-shards=0") == "argument --total-shards: '0' is no number above zero"
+    assert refusal(capsys, "--total-shards=0") == "argument --total-shards: '0' is not a number above zero"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_path_has_one_slash_before_and_none_behind(text: str, path: str) -> No
 @pytest.mark.parametrize("text", ["a b", "{x}", "/a{", "a?b", "a#b", "ä", "a\n", "%zz", "a\\b"])
 def test_what_is_no_path_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--web.telemetry-path={text}") == (
-        f"argument --web.telemetry-path: {text!r} is no path of a URL"
+        f"argument --web.telemetry-path: {text!r} is not a path of a URL"
     )
 
 
@@ -292,15 +292,15 @@ def test_lower_case_names_count_for_flags_as_they_do_for_settings(monkeypatch: p
         ("LOG__LEVEL", "loud", "choose from debug, info, warning, error"),
         ("LOG__LEVEL", "", "choose from debug, info, warning, error"),
         ("LOG__FORMAT", "xml", "choose from logfmt, json"),
-        ("WEB__MAX_REQUESTS", "0", "'0' is no number above zero"),
-        ("SHARD", "pod", "'pod' is no number from 0 on, and no name that ends in -NUMBER"),
-        ("WEB__TELEMETRY_PATH", "a b", "'a b' is no path of a URL"),
+        ("WEB__MAX_REQUESTS", "0", "'0' is not a number above zero"),
+        ("SHARD", "pod", "'pod' is neither a number from 0 on nor a name that ends in -NUMBER"),
+        ("WEB__TELEMETRY_PATH", "a b", "'a b' is not a path of a URL"),
         (
             "WEB__LISTEN_ADDRESS",
             ":1,nowhere",
-            "'nowhere' is no address to listen on; write [host]:port, such as :10066",
+            "'nowhere' is not an address to listen on; write [host]:port, such as :10066",
         ),
-        ("WEB__LISTEN_ADDRESS", "", "'' is no address to listen on; write [host]:port, such as :10066"),
+        ("WEB__LISTEN_ADDRESS", "", "'' is not an address to listen on; write [host]:port, such as :10066"),
     ],
 )
 def test_a_wrong_variable_is_named(

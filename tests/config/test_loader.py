@@ -18,7 +18,7 @@ from exporter.errors import WrongConfiguration
 SECRET = "hunter2"
 PREFIX = "CANTON_EXPORTER_"
 NO_TARGETS = "exporter.yaml: targets: no node is configured; write its name, and below it kind and url"
-NO_DURATION = "is no duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
+NO_DURATION = "is not a duration; write one above zero as Prometheus does, such as 15s, 500ms or 1h30m"
 
 
 class Lookback(Strict):
@@ -290,8 +290,8 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         "exporter.yaml: defaults.collectors.offsets.options.lookbak: no such setting; did you mean lookback?",
         "exporter.yaml: defaults.collectors.helth: no such collector; did you mean health?",
         "exporter.yaml: defaults.kind: belongs to each target, not here",
-        "exporter.yaml: targets.a.url: is no address of a node; write one as https://host[:port][/path]",
-        "exporter.yaml: targets.a.labels.te-am: is no such name; "
+        "exporter.yaml: targets.a.url: is not an address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml: targets.a.labels.te-am: is not a valid name; "
         "write letters, digits and underscores, no two to begin with",
         "exporter.yaml: targets.a.auth.tokenfile: no such setting; did you mean token_file?",
         f"exporter.yaml: targets.a.collectors.health.interval: {NO_DURATION}",
@@ -304,7 +304,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         "exporter.yaml: targets.a.collectors.helth: no such collector; did you mean health?",
         "exporter.yaml: targets.a.collectors.features: asks targets of kind scan, and this one's kind is ledger",
         "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator",
-        "exporter.yaml: targets.b.url: is no address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml: targets.b.url: is not an address of a node; write one as https://host[:port][/path]",
         "exporter.yaml: targets.b.network: input should be a valid string",
         "exporter.yaml: targets.c.url: is missing",
         "exporter.yaml: targets.c.collectors.names.options: is missing",
@@ -317,8 +317,8 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ("", NO_TARGETS),
         ("# nothing yet\n", NO_TARGETS),
         ("targets: {}", NO_TARGETS),
-        ("targets: {a: }", "exporter.yaml: targets.a: is no mapping; write kind and url below it"),
-        ("targets: {a: [x]}", "exporter.yaml: targets.a: is no mapping; write kind and url below it"),
+        ("targets: {a: }", "exporter.yaml: targets.a: is not a mapping; write kind and url below it"),
+        ("targets: {a: [x]}", "exporter.yaml: targets.a: is not a mapping; write kind and url below it"),
         (
             "targets: {a: {kind: [x], url: 'http://n'}}",
             "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator",
@@ -341,10 +341,16 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ),
         (
             node("header_files: {X: 5}"),
-            "exporter.yaml: targets.a.header_files.X: is no path of a file; write it as text",
+            "exporter.yaml: targets.a.header_files.X: is not a path of a file; write it as text",
         ),
-        (node('header_files: {X: "a\\0b"}'), "exporter.yaml: targets.a.header_files.X: names no file; write its path"),
-        (node('header_files: {X: "a\\nb"}'), "exporter.yaml: targets.a.header_files.X: names no file; write its path"),
+        (
+            node('header_files: {X: "a\\0b"}'),
+            "exporter.yaml: targets.a.header_files.X: does not name a file; write its path",
+        ),
+        (
+            node('header_files: {X: "a\\nb"}'),
+            "exporter.yaml: targets.a.header_files.X: does not name a file; write its path",
+        ),
         (
             node(
                 "auth: {type: bearer, token: t}, headers: {Authorization: a, X: b}, header_files: {x: /c}, url_file: /d"
@@ -374,7 +380,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ),
         (
             "targets: {a b: {kind: scan, role: own, url: 'http://n'}}",
-            "exporter.yaml: targets.a b: is no such name; write letters, digits and -_.: only",
+            "exporter.yaml: targets.a b: is not a valid name; write letters, digits and -_.: only",
         ),
     ],
 )
@@ -690,7 +696,7 @@ def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypat
         (
             "TARGETS",
             f"{{{SECRET}",
-            "TARGETS: is no JSON; write a mapping as JSON, or its keys apart with __",
+            "TARGETS: is not JSON; write a mapping as JSON, or its keys apart with __",
         ),
     ],
 )

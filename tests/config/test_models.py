@@ -78,7 +78,7 @@ def test_a_slash_that_belongs_to_the_query_stays() -> None:
 )
 def test_what_is_no_address_of_a_node_is_refused(url: str) -> None:
     assert target_faults(url=url) == [
-        ("url", "Value error, is no address of a node; write one as https://host[:port][/path]")
+        ("url", "Value error, is not an address of a node; write one as https://host[:port][/path]")
     ]
 
 
@@ -87,7 +87,7 @@ def test_what_is_no_address_of_a_node_is_refused(url: str) -> None:
 )
 def test_an_address_that_no_request_can_be_sent_to_is_refused(url: str) -> None:
     assert target_faults(url=url) == [
-        ("url", "Value error, is no address of a node; write one as https://host[:port][/path]")
+        ("url", "Value error, is not an address of a node; write one as https://host[:port][/path]")
     ]
 
 
@@ -109,7 +109,7 @@ def test_labels_of_other_names_are_refused(name: str) -> None:
     assert target_faults(labels={name: "x"}) == [
         (
             f"labels.{name}.[key]",
-            "Value error, is no such name; write letters, digits and underscores, no two to begin with",
+            "Value error, is not a valid name; write letters, digits and underscores, no two to begin with",
         )
     ]
 
@@ -126,7 +126,7 @@ def test_series_carry_the_targets_labels() -> None:
 @pytest.mark.parametrize("name", ["X Key", "X:Key", "", "X\n", "Schlüssel", "(X)"])
 def test_headers_of_names_that_http_does_not_have_are_refused(name: str) -> None:
     assert target_faults(headers={name: "x"}) == [
-        (f"headers.{name}.[key]", "Value error, is no such name; write a header's name, without spaces and colons")
+        (f"headers.{name}.[key]", "Value error, is not a valid name; write a header's name, without spaces and colons")
     ]
 
 
@@ -167,7 +167,7 @@ USER = {"url": "http://me:word@node"}
     ],
 )
 def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
-    assert target_faults(**named) == [(place, "Value error, names no file; write its path")]
+    assert target_faults(**named) == [(place, "Value error, does not name a file; write its path")]
 
 
 def test_a_target_has_its_url_or_the_file_of_it() -> None:

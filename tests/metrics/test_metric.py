@@ -24,9 +24,9 @@ def test_a_scheduled_metric_says_where_it_comes_from() -> None:
 
 @pytest.mark.parametrize("name", ["", "Canton", "1a", "_a", "a-b", "a b", "a\n", "ä", "a:b", "a.b"])
 def test_a_name_that_prometheus_would_not_like_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="is no metric or label name of ours"):
+    with pytest.raises(ValueError, match="is not a metric or label name of ours"):
         Metric(name, "")
-    with pytest.raises(ValueError, match="is no metric or label name of ours"):
+    with pytest.raises(ValueError, match="is not a metric or label name of ours"):
         Metric("canton_fine", "", (name,))
 
 
@@ -48,7 +48,7 @@ def test_a_sample_with_other_labels_than_declared_is_refused(labels: dict[str, s
 
 @pytest.mark.parametrize("text", [None, 1, True, b"p"])
 def test_a_label_that_is_no_text_is_refused(text: object) -> None:
-    with pytest.raises(TypeError, match=r"canton_height: the label party is .* which is no string"):
+    with pytest.raises(TypeError, match=r"canton_height: the label party is .* which is not a string"):
         HEIGHT.sample(1, round="1", party=text)  # type: ignore[arg-type]
 
 

@@ -118,7 +118,7 @@ async def test_a_file_that_holds_no_url_is_told_without_what_it_holds(
 ) -> None:
     node.get(PATH, answers={})
     transport = connect(None, url_file=file)
-    said = f"unreachable: the url in {file} is no address of a node; write one as https://host[:port][/path]"
+    said = f"unreachable: the url in {file} is not an address of a node; write one as https://host[:port][/path]"
     write(file, text)
     assert await fault(transport) == said
     write(file, node.url)
@@ -201,5 +201,5 @@ async def test_a_broken_proxy_is_told_with_its_variable(connect: Connect, monkey
     monkeypatch.setenv("http_proxy", "http://user:sesame@[bad")
     with pytest.raises(Unreachable) as caught:
         connect("http://node.example").destination.endpoint()
-    said = "environment variable HTTP_PROXY: is no address of a proxy; write http://host:port"
+    said = "environment variable HTTP_PROXY: is not an address of a proxy; write http://host:port"
     assert str(caught.value) == said

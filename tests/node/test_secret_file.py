@@ -16,11 +16,11 @@ def fault(path: Path) -> str:
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert fault(tmp_path / "pipe") == f"the token cannot be read from {tmp_path / 'pipe'}: it is no regular file"
+    assert fault(tmp_path / "pipe") == f"the token cannot be read from {tmp_path / 'pipe'}: it is not a regular file"
 
 
 def test_a_device_without_an_end_is_not_read() -> None:
-    assert fault(Path("/dev/zero")) == "the token cannot be read from /dev/zero: it is no regular file"
+    assert fault(Path("/dev/zero")) == "the token cannot be read from /dev/zero: it is not a regular file"
 
 
 def test_of_a_huge_file_only_the_beginning_is_read(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ async def test_what_breaks_off_is_never_whole(
     ask: Ask, counters: Counters, pieces: list[bytes], kind: type[Failed], said: str
 ) -> None:
     async with socket_node(*pieces) as node:
-        assert await fault(ask(node.url)) == (kind, said or f"{ASKED}: the answer is no websocket's")
+        assert await fault(ask(node.url)) == (kind, said or f"{ASKED}: the answer is not a websocket's")
     assert (
         f'canton_http_requests_total{{code="101",method="GET",reason="{kind.reason}",route="{PATH}"}} 1.0'
         in counted(counters)

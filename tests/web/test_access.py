@@ -201,8 +201,8 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> 
     )
     assert sorted(faults_of(file)) == [
         "basic_auth_user: no such setting; did you mean basic_auth_users?",
-        "basic_auth_users.a:b: is no such name; write anything but a colon",
-        "basic_auth_users.alice: is no bcrypt hash; make one with htpasswd -nBC 10 NAME",
+        "basic_auth_users.a:b: is not a valid name; write anything but a colon",
+        "basic_auth_users.alice: is not a bcrypt hash; make one with htpasswd -nBC 10 NAME",
         "http_server_config.headers.X-Content-Type-Options: input should be 'nosniff'",
         "http_server_config.headers.X-Frame-Option: no such setting; did you mean X-Frame-Options?",
         "tls_server_config.cert_file: none.crt cannot be read (No such file or directory)",
@@ -223,9 +223,9 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> 
         ({**VERIFIED, "client_ca": "x"}, "client_ca: is given twice"),
         ({"client_allowed_sans": ["a"]}, "client_allowed_sans: needs client_auth_type"),
         ({**VERIFIED, "client_allowed_sans": []}, "client_allowed_sans: list should have at least 1 item"),
-        ({"cert_file": "server.key"}, "cert_file: is no certificate in PEM"),
-        ({"cert_file": "client-ca.crt"}, "cert_file: is no certificate in PEM, or its key is not beside it"),
-        ({"key_file": "locked.key"}, "cert_file: is no certificate in PEM, or its key is not beside it"),
+        ({"cert_file": "server.key"}, "cert_file: is not a certificate in PEM"),
+        ({"cert_file": "client-ca.crt"}, "cert_file: is not a certificate in PEM, or its key is not beside it"),
+        ({"key_file": "locked.key"}, "cert_file: is not a certificate in PEM, or its key is not beside it"),
         ({"min_version": "TLS13", "max_version": "TLS12"}, "min_version: is above max_version"),
         ({"max_version": "SSL3"}, "max_version: must be one of TLS12, TLS13"),
         ({"cipher_suites": ["TLS_RSA_WITH_RC4_128_SHA"]}, "cipher_suites.0: must be one of TLS_ECDHE_ECDSA_WITH"),
@@ -250,7 +250,7 @@ def test_tls_that_cannot_be_had_is_refused(file: Path, tls: dict[str, Any], faul
         ({"tls_server_config": {}}, "tls_server_config.cert: needs exactly one"),
         ({"basic_auth_users": ["alice"]}, "basic_auth_users: "),
         ({"rate_limit": {"interval": "1s"}}, "rate_limit: lets nobody in"),
-        ({"rate_limit": {"interval": "often", "burst": 1}}, "rate_limit.interval: is no duration"),
+        ({"rate_limit": {"interval": "often", "burst": 1}}, "rate_limit.interval: is not a duration"),
         ({"http_server_config": {"headers": {"X-XSS-Protection": "a\nb"}}}, "http_server_config.headers.X-XSS-Prot"),
     ],
 )

@@ -98,7 +98,7 @@ async def test_tells_a_person_what_was_asked_and_answered(open_site: Open, node:
     ("query", "status", "sentence"),
     [
         ("", 400, "name a configured target: /probe?target=NAME\n"),
-        ("target=http://10.0.0.1/", 404, "there is no target http://10.0.0.1/; there are participant, scan\n"),
+        ("target=http://10.0.0.1/", 404, "no target is called http://10.0.0.1/; there are participant, scan\n"),
         ("target=scan&collector=acs", 404, "scan has no collector acs; it has feature_support, health\n"),
     ],
 )
@@ -144,7 +144,7 @@ async def test_a_target_of_another_shard_is_not_here_and_it_is_said_who_has_it(
     client = await open_site(shard=HAS_THE_SCAN)
     said = "participant is watched by shard 1, and this is shard 0 of 2; ask that one\n"
     assert await ask(client, "target=participant") == (404, said)
-    said = "there is no target participants; there are participant, scan\n"
+    said = "no target is called participants; there are participant, scan\n"
     assert await ask(client, "target=participants") == (404, said)
     test_health.answer_well(node)
     client = await open_site(shard=HAS_THE_PARTICIPANT)

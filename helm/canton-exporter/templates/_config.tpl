@@ -99,7 +99,7 @@ everybody who can read the ConfigMap could read it; put it into a Secret, and wr
 {{- define "canton-exporter.port" -}}
 {{- $url := .target.url -}}
 {{- if not (regexMatch (printf "^(?i:https?)://(%s)(:[0-9]{0,5})?([/?][!-\"$-~]*)?$" .read.settings.host) $url) -}}
-{{- fail (printf "%s.url: it is no address of a node; write http://host:port/path" .place) -}}
+{{- fail (printf "%s.url: it is not an address of a node; write http://host:port/path" .place) -}}
 {{- end -}}
 {{- $port := regexReplaceAll "^:0*" (regexFind ":[0-9]*$" (regexFind "//[^/?]+" $url)) "" -}}
 {{- $port = default (ternary "443" "80" (hasPrefix "https:" (lower $url))) $port -}}
