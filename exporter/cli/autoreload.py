@@ -8,10 +8,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from hashlib import sha256
 from pathlib import Path
 
 from exporter.config.loader import Settings
+from exporter.files import digest
 
 log = logging.getLogger(__name__)
 
@@ -36,14 +36,6 @@ class ConfigFile:
         is_on_its_way = found is None and not self._was_gone
         self._was_gone = found is None
         return found != self._held and not is_on_its_way
-
-
-def digest(path: Path) -> bytes | None:
-    """Return what differs when the file holds something else; None if it cannot be read."""
-    try:
-        return sha256(path.read_bytes()).digest()
-    except OSError:
-        return None
 
 
 async def keep_looking(

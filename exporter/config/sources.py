@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 
 from exporter.config.defaults import PREFIX
 from exporter.errors import WrongConfiguration
+from exporter.files import read
 
 # What Kubernetes sets in every pod beside a Service called canton-exporter, or canton-exporter-something.
 INJECTED = re.compile(
@@ -42,7 +43,7 @@ class UniqueKeyLoader(yaml.SafeLoader):
 def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -> Tree:
     """Return the tree of the file that `flag` names. Raises WrongConfiguration with one sentence if there is none."""
     try:
-        tree = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)  # noqa: S506 - a SafeLoader, only stricter
+        tree = yaml.load(read(path).decode("utf-8"), UniqueKeyLoader)  # noqa: S506 - a SafeLoader, only stricter
     except OSError as error:
         raise WrongConfiguration([f"{path}: cannot be read ({error.strerror}); name the file with {flag}"]) from error
     except UnicodeDecodeError as error:

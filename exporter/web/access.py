@@ -25,6 +25,7 @@ from pydantic import SecretStr
 
 from exporter.config.sources import read_file
 from exporter.errors import WrongConfiguration
+from exporter.files import Stamp, stamp
 from exporter.web.web_config import RateLimit, WebConfig, check, files
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class Access:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._stamps: dict[Path, Stamp] = {}
+        self._stamps: dict[Path, Stamp | None] = {}
         self._config = WebConfig()
         self._tls: Renewed | None = None
         self._headers: Mapping[str, str] = {}
@@ -186,18 +187,6 @@ class Users:
 
     def _digest(self, text: bytes) -> bytes:
         return blake2b(text, key=self._secret).digest()
-
-
-Stamp = tuple[int, ...] | None
-
-
-def stamp(file: Path) -> Stamp:
-    """Return what differs when a file was written, replaced or made readable; None if there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def make_limiter(limit: RateLimit) -> AsyncLimiter | None:

@@ -19,6 +19,7 @@ from exporter.config.models import Duration, Strict, named
 from exporter.config.sources import Tree
 from exporter.config.validation_errors import Fault, validate
 from exporter.errors import WrongConfiguration
+from exporter.files import read
 
 VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 CLIENTS = {
@@ -193,7 +194,7 @@ def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
         yield (*place, "cipher_suites"), "leaves none for TLS 1.2; name one, or write min_version: TLS13"
     for key in [key for key in FILES if key in written]:
         try:
-            (folder / str(written[key])).read_bytes()
+            read(folder / str(written[key]))
         except OSError as error:
             yield (*place, key), f"{written[key]} cannot be read ({error.strerror})"
 

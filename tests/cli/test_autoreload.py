@@ -138,6 +138,17 @@ async def test_a_file_that_cannot_be_read_does_not_end_the_looking(exporter: Exp
     assert await exporter.run({45: become_a_folder, 300: become_a_file}) == [(90, "gone"), (300, "second")]
 
 
+async def test_a_pipe_in_the_place_of_the_file_does_not_hold_up_the_looking(exporter: Exporter, path: Path) -> None:
+    def become_a_pipe() -> None:
+        path.rename(path.with_name("before"))
+        os.mkfifo(path)
+
+    def come_back() -> None:
+        path.with_name("before").replace(path)
+
+    assert await exporter.run({45: become_a_pipe, 80: come_back}) == []
+
+
 async def test_a_file_that_need_not_be_there_may_come(tmp_path: Path, clock: FakeClock) -> None:
     path = tmp_path / "later.yaml"
     exporter = Exporter(path, clock)

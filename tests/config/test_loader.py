@@ -1,5 +1,6 @@
 """Configuration: YAML and the environment become settings, or one sentence for each thing that is wrong."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -469,6 +470,26 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(WrongConfiguration) as refused:
         load(tmp_path, QUESTIONS)
     assert refused.value.faults == (f"{tmp_path}: cannot be read (Is a directory); name the file with --config.file",)
+
+
+def test_a_pipe_is_no_configuration_and_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(WrongConfiguration) as refused:
+        load(path, QUESTIONS)
+    assert refused.value.faults == (
+        f"{path}: cannot be read (it is no regular file); name the file with --config.file",
+    )
+
+
+def test_a_huge_file_is_no_configuration_and_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge"
+    path.write_text(PLAIN)
+    os.truncate(path, 2**40)
+    with pytest.raises(WrongConfiguration) as refused:
+        load(path, QUESTIONS)
+    said = "cannot be read (it is larger than 16777216 bytes); name the file with --config.file"
+    assert refused.value.faults == (f"{path}: {said}",)
 
 
 def test_a_file_of_other_bytes_is_no_text(tmp_path: Path) -> None:

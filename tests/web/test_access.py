@@ -264,6 +264,15 @@ def test_no_hash_and_no_key_is_repeated_in_a_fault(file: Path) -> None:
     assert "hush" not in " ".join(faults_of(file))
 
 
+def test_a_pipe_is_not_waited_for(file: Path) -> None:
+    pipe = file.parent / "pipe"
+    os.mkfifo(pipe)
+    say(file, tls_server_config={**SERVED, "cert_file": "pipe"})
+    assert faults_of(file) == ["tls_server_config.cert_file: pipe cannot be read (it is no regular file)"]
+    sentence = "cannot be read (it is no regular file); name the file with --web.config.file"
+    assert faults_of(pipe) == [sentence]
+
+
 def test_a_file_that_is_not_there_is_a_fault(file: Path) -> None:
     with pytest.raises(WrongConfiguration, match="cannot be read"):
         Access.load(file)
