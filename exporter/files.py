@@ -35,7 +35,7 @@ def read(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
     """
     with open(path, "rb", opener=without_waiting) as file:
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise TooLarge(errno.EFBIG, f"it is larger than {most_bytes} bytes", str(path))

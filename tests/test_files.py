@@ -46,7 +46,7 @@ def test_a_file_behind_a_link_is_read(file: Path) -> None:
 
 def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    assert fault(tmp_path / "pipe") == "it is no regular file"
+    assert fault(tmp_path / "pipe") == "it is not a regular file"
 
 
 def test_nothing_is_taken_out_of_a_pipe(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_nothing_is_taken_out_of_a_pipe(tmp_path: Path) -> None:
     end = os.open(pipe, os.O_RDWR)
     try:
         os.write(end, b"hunter2")
-        assert fault(pipe) == "it is no regular file"
+        assert fault(pipe) == "it is not a regular file"
         assert os.read(end, 100) == b"hunter2"
     finally:
         os.close(end)
@@ -63,7 +63,7 @@ def test_nothing_is_taken_out_of_a_pipe(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_a_device_is_not_read(device: str) -> None:
-    assert fault(Path(device)) == "it is no regular file"
+    assert fault(Path(device)) == "it is not a regular file"
 
 
 def test_a_directory_is_not_read(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from exporter.errors import WrongConfiguration
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
 WHOSE = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
+KIND_NAMES = [*Kind, *(f"{alias} (the same as {kind})" for alias, kind in KIND_ALIASES.items())]
+NO_KIND = f"must be one of {', '.join(KIND_NAMES)}"
 
 
 class Document(BaseSettings):
@@ -156,7 +158,7 @@ def check_target(
         # Without its kind only the settings that all kinds share can be checked; better some faults than one.
         shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
-        return None, [((*place, "kind"), f"must be one of {', '.join(Kind)}"), *more], []
+        return None, [((*place, "kind"), NO_KIND), *more], []
     kind = Kind(own["kind"])
     tree = merge_target(applicable(defaults, kind, discovered), own)
     if tree.get("role") == "observed":

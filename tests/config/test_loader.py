@@ -304,7 +304,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         "exporter.yaml: targets.a.rol: no such setting; did you mean role?",
         "exporter.yaml: targets.a.collectors.helth: no such collector; did you mean health?",
         "exporter.yaml: targets.a.collectors.features: asks targets of kind scan, and this one's kind is ledger",
-        "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator",
+        "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
         "exporter.yaml: targets.b.url: is not an address of a node; write one as https://host[:port][/path]",
         "exporter.yaml: targets.b.network: input should be a valid string",
         "exporter.yaml: targets.c.url: is missing",
@@ -322,7 +322,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ("targets: {a: [x]}", "exporter.yaml: targets.a: is not a mapping; write kind and url below it"),
         (
             "targets: {a: {kind: [x], url: 'http://n'}}",
-            "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator",
+            "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
         ),
         ("- targets", "exporter.yaml: holds no settings; begin with targets:"),
         ("targets", "exporter.yaml: holds no settings; begin with targets:"),
@@ -478,7 +478,7 @@ def test_a_pipe_is_no_configuration_and_is_not_waited_for(tmp_path: Path) -> Non
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
     assert refused.value.faults == (
-        f"{path}: cannot be read (it is no regular file); name the file with --config.file",
+        f"{path}: cannot be read (it is not a regular file); name the file with --config.file",
     )
 
 

@@ -268,8 +268,8 @@ def test_a_pipe_is_not_waited_for(file: Path) -> None:
     pipe = file.parent / "pipe"
     os.mkfifo(pipe)
     say(file, tls_server_config={**SERVED, "cert_file": "pipe"})
-    assert faults_of(file) == ["tls_server_config.cert_file: pipe cannot be read (it is no regular file)"]
-    sentence = "cannot be read (it is no regular file); name the file with --web.config.file"
+    assert faults_of(file) == ["tls_server_config.cert_file: pipe cannot be read (it is not a regular file)"]
+    sentence = "cannot be read (it is not a regular file); name the file with --web.config.file"
     assert faults_of(pipe) == [sentence]
 
 
