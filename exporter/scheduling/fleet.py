@@ -54,7 +54,7 @@ class Fleet:
     def __init__(
         self, collectors: Mapping[str, Collector[Any]], budgets: Budgets, clock: Clock, shard: Shard | None = None
     ) -> None:
-        self._collectors = collectors
+        self.collectors = collectors
         self._budgets = budgets
         self._clock = clock
         self.shard = shard or Shard()
@@ -117,7 +117,7 @@ class Fleet:
         configured = settings.targets[name]
         before, connection.statuses = connection.statuses, {}
         for collector, schedule in configured.schedules.items():
-            watch = Watch(name, configured.target, self._collectors[collector], schedule)
+            watch = Watch(name, configured.target, self.collectors[collector], schedule)
             status = before.get(collector)
             if status and status.watch == watch:
                 del before[collector]

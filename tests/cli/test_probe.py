@@ -55,6 +55,11 @@ async def test_a_collector_that_is_off_is_named_as_that(node: TestNode) -> None:
         await probe(settings_for(node.url, reward_batches={"enabled": False}), "a", "reward_batches")
 
 
+async def test_a_collector_of_another_kind_is_not_one_to_switch_on(node: TestNode) -> None:
+    with pytest.raises(WrongConfiguration, match=r"^acs asks targets of kind scan, and the kind of b is ledger$"):
+        await probe(settings_for(node.url), "b", "acs")
+
+
 @pytest.fixture
 def ask(node: TestNode, capsys: pytest.CaptureFixture[str]) -> Callable[..., "asyncio.Task[Said]"]:
     """Return a function that asks a scan: the exit status, the lines of the metrics, and what was told beside them."""

@@ -100,6 +100,11 @@ async def test_tells_a_person_what_was_asked_and_answered(open_site: Open, node:
         ("", 400, "name a configured target: /probe?target=NAME\n"),
         ("target=http://10.0.0.1/", 404, "no target is called http://10.0.0.1/; there are participant, scan\n"),
         ("target=scan&collector=acs", 404, "scan has no collector acs; it has feature_support, health\n"),
+        (
+            "target=scan&collector=ledger_offsets",
+            404,
+            "ledger_offsets asks targets of kind ledger, and the kind of scan is scan\n",
+        ),
     ],
 )
 async def test_only_what_is_configured_can_be_asked(

@@ -1,0 +1,134 @@
+"""A probe of one target: which of its collectors run, how they are started, and what their runs come to."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from exporter.clock import Clock
+from exporter.collector import Collector, RunOutput
+from exporter.collectors.health import health, is_up
+from exporter.exposition.text import Lines
+from exporter.metrics.metric import Metric
+from exporter.scheduling.run_log import describe
+from exporter.scheduling.runner import Outcome, Run
+from exporter.scheduling.target import Connection
+from exporter.scheduling.watch_status import WatchStatus
+
+SUCCESS = Metric("probe_success", "1 if the node is up as far as was asked, and no collector failed; 0 if not.")
+SECONDS = Metric("probe_duration_seconds", "How long the probe took.")
+
+
+class NotThere(Exception):
+    """The target or collector that was named cannot be probed; the text says why, or what there is."""
+
+
+class NoneInTime(Exception):
+    """No collector is sure to end in time: a probe that runs nothing must not look like a success."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The runs of one probe."""
+
+    statuses: Sequence[WatchStatus]
+    runs: Sequence[Run]
+    seconds: float
+
+    @property
+    def is_good(self) -> bool:
+        return is_good(self.runs)
+
+    def blocks(self) -> list[Lines]:
+        """Return what the page is made of: whether the probe went well, how long it took, and what was read."""
+        own = [SUCCESS.sample(self.is_good), SECONDS.sample(self.seconds)]
+        return [Lines(own), *(status.lines_of(run) for status, run in zip(self.statuses, self.runs, strict=True))]
+
+    def story(self) -> str:
+        """Return how each run went, for a person."""
+        return "".join(describe(status.watch, run) for status, run in zip(self.statuses, self.runs, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The collectors that a probe of one target runs."""
+
+    connection: Connection
+    statuses: Sequence[WatchStatus]
+    left_out: Sequence[str] = ()
+    """The names of those that may take too long."""
+
+    async def run_beside(self, limit: timedelta, clock: Clock) -> Result:
+        """Run them within `limit` beside the watches of a fleet that is running; equal probes share their runs."""
+        started = clock.monotonic()
+        runs = await asyncio.gather(*(self.connection.probe(status.watch, limit) for status in self.statuses))
+        return Result(self.statuses, runs, clock.monotonic() - started)
+
+    async def run_alone(self, progress: Callable[[str], Callable[[str], None]], clock: Clock) -> Result:
+        """Run them where no fleet is running; `progress` returns for a collector's name what is told its progress.
+
+        Health runs first, and is in the result if the node is not well: a load balancer with nothing behind it, or a
+        node of another kind, would seem to lack every operation.
+        """
+        started = clock.monotonic()
+        before: dict[str, Run] = {}
+        statuses = list(self.statuses)
+        if status := self.connection.statuses.get(health.name):
+            before[health.name] = run = await self.connection.run(status.watch, RunOutput())
+            status.take(run)
+            if status not in statuses and not is_good([run]):
+                statuses.insert(0, status)
+
+        async def run_one(status: WatchStatus) -> Run:
+            name = status.watch.collector.name
+            return before.get(name) or await self.connection.run(status.watch, RunOutput(), progress(name))
+
+        runs = await asyncio.gather(*map(run_one, statuses))
+        return Result(statuses, runs, clock.monotonic() - started)
+
+
+def check_target(name: str, configured: Iterable[str]) -> None:
+    """Raise NotThere if no target of this name is configured."""
+    if name not in configured:
+        raise NotThere(f"no target is called {name[:100]}; there are {', '.join(sorted(configured))}")
+
+
+def select(
+    target: str,
+    connection: Connection,
+    collectors: Mapping[str, Collector[Any]],
+    named: str | None,
+    limit: timedelta,
+) -> Selection:
+    """Return the collector that is named, or all that are sure to end within `limit`.
+
+    `collectors` are all there are, the target's or not. Raises NotThere or NoneInTime.
+    """
+    statuses = connection.statuses
+    if named is not None:
+        if named not in statuses:
+            raise NotThere(why_not(target, connection, collectors.get(named), named))
+        return Selection(connection, [statuses[named]])
+    selected = [status for status in statuses.values() if status.watch.schedule.timeout <= limit]
+    if not selected:
+        raise NoneInTime
+    return Selection(connection, selected, [name for name, each in statuses.items() if each not in selected])
+
+
+def why_not(target: str, connection: Connection, collector: Collector[Any] | None, named: str) -> str:
+    """Return why a target does not run a collector: there is none, it asks other nodes, or it is off."""
+    kind = connection.target.kind
+    if collector is None:
+        there = ", ".join(sorted(connection.statuses))
+        return f"{target} has no collector {named[:100]}; " + (
+            f"it has {there}" if there else "all that it could run are off"
+        )
+    if kind not in collector.kinds:
+        return f"{named} asks targets of kind {', '.join(sorted(collector.kinds))}, and the kind of {target} is {kind}"
+    return f"{named} is off for {target}; switch it on by collectors: {{{named}: ...}}, see docs/collectors"
+
+
+def is_good(runs: Iterable[Run]) -> bool:
+    """Return whether all went well: nothing failed, and the node is not known to be down."""
+    return all(run.outcome is not Outcome.FAILED and is_up(run.yielded) is not False for run in runs)
