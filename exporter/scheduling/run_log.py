@@ -68,13 +68,22 @@ def describe(watch: Watch, run: Run) -> str:
     """Return how a run went and what it asked, line by line, for who asked for it."""
 
     def lines() -> Iterator[str]:
-        reason = f" ({run.reason})" if run.reason else ""
-        yield f"{watch.collector.name}: {run.outcome}{reason} in {run.seconds:.3f} s"
+        yield f"{watch.collector.name}: {headline(run)}"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
         yield from (f"  {said}" for said in (run.error, run.traceback, *run.remarks, *run.news) if said)
 
     return "".join(f"{line}\n" for line in lines())
+
+
+def headline(run: Run) -> str:
+    """Return how a run went in one line. A remark takes the place of "ok", which would be read as the node's state."""
+    seconds = f"in {run.seconds:.3f} s"
+    if run.outcome is not Outcome.OK or not run.remarks:
+        return f"{run.outcome}{f' ({run.reason})' if run.reason else ''} {seconds}"
+    first, *others = run.remarks
+    more = f" (and {len(others)} more)" if others else ""
+    return f"ran {seconds}; {first.summary}{more}"
 
 
 class Progress:

@@ -235,7 +235,9 @@ def test_the_environment_counts_and_what_kubernetes_injects_does_not(
     monkeypatch.setenv("CANTON_EXPORTER_TARGETS__A__TIMEOUT", "3")
     status, out, err = run(watching(), "--config.check")
     assert (status, out) == (1, "")
-    assert err.startswith("canton-exporter: environment variable CANTON_EXPORTER_TARGETS__A__TIMEOUT: is not a duration;")
+    assert err.startswith(
+        "canton-exporter: environment variable CANTON_EXPORTER_TARGETS__A__TIMEOUT: is not a duration;"
+    )
 
 
 async def test_a_port_that_is_taken_is_told_in_one_sentence(start: Start) -> None:

@@ -107,6 +107,29 @@ async def test_without_a_name_all_are_asked_that_do_not_take_long(
     assert [request.path for request in node.requests].count("/livez") == 1
 
 
+async def test_health_that_finds_the_node_down_has_run_and_is_not_called_ok(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
+) -> None:
+    node.get("/livez", status=503, body=b"")
+    node.get("/readyz", status=503, body=b"")
+    status, metrics, told = await ask("health")
+    assert (status, "probe_success 0.0" in metrics) == (1, True)
+    assert told[0].startswith("health: ran in ")
+    assert told[0].endswith(" s; the node is down")
+    assert told[-1] == "  the node is down: GET /livez: 503"
+    assert not any("ok" in line for line in told)
+
+
+async def test_a_run_with_several_remarks_begins_with_the_first(
+    node: TestNode, ask: Callable[..., "asyncio.Task[Said]"]
+) -> None:
+    for prefix in ("a", "b", "c"):
+        node.get(f"/v0/synchronizer-bootstrapping-transactions/{prefix}", status=404, answers={"error": "none"})
+    status, _, told = await ask("bootstrapping", bootstrapping={"options": {"prefixes": ["a", "b", "c"]}})
+    assert (status, told[0].partition(" s; ")[2]) == (0, "there is no synchronizer of the prefix a (and 2 more)")
+    assert told[-3:] == [f"  there is no synchronizer of the prefix {prefix}" for prefix in ("a", "b", "c")]
+
+
 @pytest.mark.parametrize("collector", [None, "coin_rules"])
 async def test_a_load_balancer_with_nothing_behind_it_is_no_node_that_lacks_things(
     node: TestNode, ask: Callable[..., "asyncio.Task[Said]"], collector: str | None

@@ -88,7 +88,9 @@ async def test_tells_a_person_what_was_asked_and_answered(open_site: Open, node:
     node.get("/readyz", status=503, body=b"")
     client = await open_site()
     _, text = await ask(client, "target=participant&collector=health&debug=true")
-    assert text.startswith("health: ok in ")
+    headline = text.splitlines()[0]
+    assert headline.startswith("health: ran in ")
+    assert headline.endswith(" s; the node is down"), "ok would read as if the node were"
     assert "  GET /livez: 503 in " in text
     assert "  the node is down: GET /livez: 503\n" in text
     assert "\nprobe_success 0.0\n" in text, "a node that is down is not a success"
