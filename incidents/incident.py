@@ -8,9 +8,9 @@ from typing import Any
 
 from exporter.config.durations import read_duration
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
-from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node
-from exporter.simulator.world import World
+from exporter.simulator.nodes.ledger import LedgerNode
+from exporter.simulator.world.world import World
 
 PARTICIPANT = NodeSpec("participant", Kind.LEDGER, dialect=Dialect.V0_7_5)
 SCAN = NodeSpec("scan", Kind.SCAN, dialect=Dialect.V0_7_5)

@@ -10,8 +10,8 @@ from exporter.collectors.ledger_contracts import ledger_contracts
 from exporter.collectors.ledger_updates import ledger_updates
 from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
-from exporter.simulator.ledger import LedgerNode
-from exporter.simulator.update_format import Shape
+from exporter.simulator.ledger.update_format import Shape
+from exporter.simulator.nodes.ledger import LedgerNode
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
 

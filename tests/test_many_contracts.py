@@ -14,7 +14,7 @@ from exporter.node.auth import StaticToken
 from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.faults import Status
-from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.nodes.ledger import LedgerNode
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
 

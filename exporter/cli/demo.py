@@ -15,7 +15,7 @@ from exporter.collectors import discover
 from exporter.config.loader import Settings, check
 from exporter.errors import WrongConfiguration
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
-from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.nodes.ledger import LedgerNode
 
 CONTROL_PORT = 10070
 PROMETHEUS_PORT = 10076

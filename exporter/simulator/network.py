@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-from exporter.simulator.control import control_application
+from exporter.simulator.control.application import control_application
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.facts import Clock
-from exporter.simulator.ledger import LedgerNode
-from exporter.simulator.listener import Listener
+from exporter.simulator.http.listener import Listener
 from exporter.simulator.node import Node
-from exporter.simulator.scan import ScanNode
-from exporter.simulator.validator import ValidatorNode
-from exporter.simulator.world import World
+from exporter.simulator.nodes.ledger import LedgerNode
+from exporter.simulator.nodes.scan import ScanNode
+from exporter.simulator.nodes.validator import ValidatorNode
+from exporter.simulator.world.world import World
 
 
 class Kind(StrEnum):

@@ -12,10 +12,10 @@ from aiohttp.typedefs import Handler
 
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Down, Fault
-from exporter.simulator.listener import Listener
-from exporter.simulator.negotiation import admits
-from exporter.simulator.token import expiry
-from exporter.simulator.world import World
+from exporter.simulator.http.content_negotiation import admits
+from exporter.simulator.http.listener import Listener
+from exporter.simulator.http.token_expiry import expiry
+from exporter.simulator.world.world import World
 
 # Statuses that HTTP allows no body.
 BODILESS = (204, 205, 304)

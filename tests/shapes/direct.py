@@ -5,8 +5,8 @@ from typing import Any
 
 from exporter.node.messages import Request, make_request
 from exporter.simulator.facts import brief_moment
-from exporter.simulator.ledger import LedgerNode
 from exporter.simulator.node import Node
+from exporter.simulator.nodes.ledger import LedgerNode
 
 EVERYTHING: dict[str, Any] = {"filtersForAnyParty": {}}
 UPDATES = {

@@ -16,7 +16,7 @@ from exporter.node.rate_limit import Share
 from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
-from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.nodes.ledger import LedgerNode
 from tests.conftest import FakeClock, Lines
 from tests.nodes import TestNode
 from tests.shapes.direct import direct, operations
@@ -120,8 +120,8 @@ class Recorder:
         for collector in ("ledger_completions", "ledger_offsets"):
             monkeypatch.setattr(f"exporter.collectors.{collector}.IDLE_SECONDS", 0.0)
         # Whatever has pages is to have two of them.
-        monkeypatch.setattr("exporter.simulator.parties.MOST_PARTIES", 20)
-        monkeypatch.setattr("exporter.simulator.packages.MOST_VETTINGS", 1)
+        monkeypatch.setattr("exporter.simulator.ledger.parties.MOST_PARTIES", 20)
+        monkeypatch.setattr("exporter.simulator.ledger.packages.MOST_VETTINGS", 1)
         monkeypatch.setattr(Transport, "request", self._requesting(Transport.request))
         monkeypatch.setattr(Transport, "stream", self._streaming(Transport.stream))
         for name in ("get", "post", "find", "pages", "listed", "stream"):

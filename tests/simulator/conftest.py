@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from exporter.simulator import Dialect, Kind, Network, Node, NodeSpec
-from exporter.simulator.ledger import LedgerNode
+from exporter.simulator.nodes.ledger import LedgerNode
 
 EVERYBODY: dict[str, Any] = {"filtersForAnyParty": {}}
 START = 1_795_240_000.0  # 2026-11-21T05:46:40Z

@@ -1,0 +1,1 @@
+"""What is true of the whole network, whichever node shows it."""
