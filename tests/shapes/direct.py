@@ -51,7 +51,7 @@ def paths(node: Node) -> dict[str, str]:
 
 def bodies(node: Node) -> dict[str, Any]:
     world, end = node.world, node.participant.end().offset if isinstance(node, LedgerNode) else 0
-    snapshot = world.acs.snapshots.newest(world.migration.id, world.now())
+    snapshot = world.snapshots.newest(world.migration.id, world.now())
     assert snapshot is not None
     taken = {"migration_id": world.migration.id, "record_time": brief_moment(snapshot.time), "page_size": 100}
     active = {"activeAtOffset": end, "eventFormat": EVERYTHING}

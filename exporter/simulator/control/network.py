@@ -43,9 +43,9 @@ def halt_routes(world: World) -> list[web.RouteDef]:
 
 def snapshot_routes(world: World) -> list[web.RouteDef]:
     def shown() -> web.Response:
-        newest = world.acs.snapshots.newest(world.migration.id, math.inf)
+        newest = world.snapshots.newest(world.migration.id, math.inf)
         time = None if newest is None else brief_moment(newest.time)
-        return web.json_response({"stopped": world.acs.snapshots.are_stopped, "newest": time})
+        return web.json_response({"stopped": world.snapshots.are_stopped, "newest": time})
 
     async def show(request: web.Request) -> web.Response:
         return shown()

@@ -10,6 +10,7 @@ from exporter.simulator.facts import brief_moment, moment
 from exporter.simulator.http.rate_limit import RateLimit
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.node import Answer, Operation
+from exporter.simulator.nodes.scan_acs import AcsPages
 from exporter.simulator.nodes.scan_acs_request import read_request
 from exporter.simulator.nodes.scan_history import HistoryOperations
 from exporter.simulator.nodes.scan_network import NetworkOperations
@@ -37,6 +38,7 @@ class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
         self, name: str, world: World, dialect: Dialect, port: int, token: str | None, *, most_per_second: float | None
     ) -> None:
         super().__init__(name, world, dialect, port, token)
+        self._acs = AcsPages(world)
         self._participant = Participant(world, name, knows=self.knows)
         self._limit = None if most_per_second is None else RateLimit(world.wall, most_per_second)
 
@@ -80,14 +82,14 @@ class ScanNode(NetworkOperations, RewardOperations, HistoryOperations):
     def acs(self, version: int) -> Answer:
         async def answer(request: web.Request) -> web.Response:
             asked = read_request(await request.read(), version, self.dialect)
-            return self.json(await self.world.acs.page(asked, version, self.dialect))
+            return self.json(await self._acs.page(asked, version, self.dialect))
 
         return answer
 
     async def snapshot_timestamp(self, request: web.Request) -> web.Response:
         """The newest snapshot before a time, or at it, whatever the parameter is called."""
         before, migration_id = query_text(request.query, "before"), query_whole(request.query, "migration_id")
-        snapshot = self.world.acs.snapshots.newest(migration_id, read_time(before, "before"))
+        snapshot = self.world.snapshots.newest(migration_id, read_time(before, "before"))
         if snapshot is None:
             raise not_found(f"No snapshots found before {before}")
         return self.json({"record_time": brief_moment(snapshot.time)})

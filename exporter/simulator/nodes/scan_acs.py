@@ -6,11 +6,12 @@ from itertools import islice
 from typing import Any
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.facts import Facts, brief_moment
+from exporter.simulator.facts import brief_moment
 from exporter.simulator.nodes.scan_acs_request import AcsRequest
 from exporter.simulator.nodes.splice_request import bad_request, not_found
-from exporter.simulator.world.acs_contracts import Contract, Contracts
-from exporter.simulator.world.acs_snapshots import Snapshot, Snapshots
+from exporter.simulator.world.acs_contracts import Contract
+from exporter.simulator.world.acs_snapshots import Snapshot
+from exporter.simulator.world.world import World
 
 # Contracts are rows of a table that has others before them. A token is the row after which the next page begins.
 FIRST_ROW = 5_000_000_000
@@ -23,11 +24,9 @@ LOOKS = 2_000
 WRITES = 200
 
 
-class Acs:
-    def __init__(self, facts: Facts, contracts: int, interval: float, delay: float) -> None:
-        self._facts = facts
-        self.snapshots = Snapshots(facts, contracts, interval, delay)
-        self.contracts = Contracts(facts, self.snapshots)
+class AcsPages:
+    def __init__(self, world: World) -> None:
+        self._world = world
 
     async def page(self, request: AcsRequest, version: int, dialect: Dialect) -> dict[str, Any]:
         snapshot = self._snapshot(request)
@@ -36,7 +35,7 @@ class Acs:
         indices = await self._matching(request, first, snapshot.count, size)
         created = []
         for number, index in enumerate(indices):
-            created.append(element_json(self.contracts.contract(index), version, dialect))
+            created.append(element_json(self._world.contracts.contract(index), version, dialect))
             if number % WRITES == WRITES - 1:
                 await asyncio.sleep(0)
         return {
@@ -49,7 +48,7 @@ class Acs:
         }
 
     def _snapshot(self, request: AcsRequest) -> Snapshot:
-        snapshot = self.snapshots.newest(request.migration_id, request.time)
+        snapshot = self._world.snapshots.newest(request.migration_id, request.time)
         if request.is_exact and (snapshot is None or snapshot.time != request.time):
             asked = f"migration id {request.migration_id} at {request.record_time}"
             raise not_found(f"Failed to find ACS snapshot for {asked}")
@@ -59,14 +58,15 @@ class Acs:
 
     async def _matching(self, request: AcsRequest, first: int, end: int, size: int) -> list[int]:
         """The numbers of the first contracts that are asked for, as many as a page holds."""
-        numbers = self.contracts.of(request.templates, first, end) if request.templates else iter(range(first, end))
-        if not request.parties or self._facts.dso_party in request.parties:
+        contracts = self._world.contracts
+        numbers = contracts.of(request.templates, first, end) if request.templates else iter(range(first, end))
+        if not request.parties or self._world.dso_party in request.parties:
             return list(islice(numbers, size))
-        if request.parties.isdisjoint(self.contracts.parties):
+        if request.parties.isdisjoint(contracts.parties):
             return []
         found: list[int] = []
         while len(found) < size and (batch := list(islice(numbers, LOOKS))):
-            found += (index for index in batch if not request.parties.isdisjoint(self.contracts.stakeholders(index)))
+            found += (index for index in batch if not request.parties.isdisjoint(contracts.stakeholders(index)))
             await asyncio.sleep(0)
         return found[:size]
 

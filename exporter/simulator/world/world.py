@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from exporter.simulator.facts import DAY, ELSEWHERE, Clock, Facts, fingerprint
-from exporter.simulator.nodes.scan_acs import Acs
+from exporter.simulator.world.acs_contracts import Contracts
+from exporter.simulator.world.acs_snapshots import Snapshots
 from exporter.simulator.world.ans_names import Name, Names
 from exporter.simulator.world.rewards import Rewards
 from exporter.simulator.world.rounds import Rounds
@@ -35,7 +36,8 @@ class World(Facts):
     ) -> None:
         super().__init__(clock, seed)
         self.checkpoint_interval = checkpoint_interval
-        self.acs = Acs(self, contracts, snapshot_interval, snapshot_delay)
+        self.snapshots = Snapshots(self, contracts, snapshot_interval, snapshot_delay)
+        self.contracts = Contracts(self, self.snapshots)
         self.rules = Rules(self, rules_interval)
         self.senders = senders(self, transfer_interval, some_fail=failing_transfers)
         self.rounds = Rounds(self, round_interval)
@@ -82,10 +84,10 @@ class World(Facts):
 
     def stop_snapshots(self, seconds_ago: float = 0.0) -> None:
         """Let no snapshot of the active contracts be taken from now on, or since so many seconds ago."""
-        self.acs.snapshots.stop(seconds_ago)
+        self.snapshots.stop(seconds_ago)
 
     def resume_snapshots(self) -> None:
-        self.acs.snapshots.resume()
+        self.snapshots.resume()
 
     def expire_name(self, name: str, seconds: float) -> None:
         """Let what a party is called in the name service expire so many seconds from now."""
