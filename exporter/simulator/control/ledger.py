@@ -5,7 +5,7 @@ from typing import Any
 
 from aiohttp import web
 
-from exporter.simulator.control.world import read_json
+from exporter.simulator.control.request import read_json
 from exporter.simulator.node import Node
 from exporter.simulator.nodes.ledger import LedgerNode
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from aiohttp import web
 
-from exporter.simulator.control.world import YEAR, read_json
+from exporter.simulator.control.request import YEAR, read_json
 from exporter.simulator.facts import brief_moment, moment
 from exporter.simulator.world.world import World
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from exporter.simulator.control.world import YEAR, read_json
+from exporter.simulator.control.request import is_seconds, read_json
 from exporter.simulator.world.ans_names import Name
 from exporter.simulator.world.world import World
 
@@ -81,7 +81,3 @@ def read_upgrade(given: Any) -> tuple[float, float | None, int | None]:
     if serial is not None and type(serial) is not int:
         raise ValueError(UPGRADE)
     return upgrade_in, freeze_in, serial
-
-
-def is_seconds(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value <= YEAR

@@ -1,10 +1,10 @@
 """What the control endpoint does to the world that all nodes share: votes, and senders that are stuck."""
 
-import json
 from typing import Any
 
 from aiohttp import web
 
+from exporter.simulator.control.request import is_seconds, read_json
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.world.transfers import Sender
 from exporter.simulator.world.world import World
@@ -13,7 +13,6 @@ VOTE = (
     'A vote is a JSON object of "changes" (dotted paths to values), optionally "due_in" (seconds, up to a year) '
     "and nothing else."
 )
-YEAR = 366 * 86_400
 
 
 def world_routes(world: World) -> list[web.RouteDef]:
@@ -52,19 +51,12 @@ def world_routes(world: World) -> list[web.RouteDef]:
     ]
 
 
-async def read_json(request: web.Request) -> Any:
-    try:
-        return json.loads(await request.read())
-    except ValueError:
-        return None  # which is nothing that anybody asks for, and refused with the same sentence
-
-
 def read_vote(given: Any) -> tuple[dict[str, Any], float | None]:
     changes = given.get("changes") if isinstance(given, dict) else None
     if not isinstance(changes, dict) or not given.keys() <= {"changes", "due_in"}:
         raise ValueError(VOTE)
     due_in = given.get("due_in")
-    if due_in is not None and (type(due_in) not in (int, float) or not 0 < due_in <= YEAR):
+    if due_in is not None and not is_seconds(due_in):
         raise ValueError(VOTE)
     return changes, due_in
 

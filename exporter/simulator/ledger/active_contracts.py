@@ -10,6 +10,7 @@ from exporter.simulator.dialect import Dialect
 from exporter.simulator.http.canton_error import CantonError, invalid_argument
 from exporter.simulator.ledger.contract_entries import Active
 from exporter.simulator.ledger.event_format import EventFormat, read_event_format
+from exporter.simulator.ledger.limits import check_length, check_not_negative, check_pruned, read_limits
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.ledger.request import (
     Question,
@@ -22,8 +23,6 @@ from exporter.simulator.ledger.request import (
     require,
 )
 from exporter.simulator.ledger.update_format import read_legacy
-from exporter.simulator.ledger.updates import check_pruned
-from exporter.simulator.ledger.updates_request import check_length, check_not_negative, read_limits
 
 PAGE = "/v2/state/active-contracts-page"
 ON_A_PAGE = 2_000

@@ -11,13 +11,12 @@ from exporter.simulator.dialect import Dialect
 from exporter.simulator.facts import moment
 from exporter.simulator.http.canton_error import CantonError
 from exporter.simulator.ledger.indexed_events import Event, Sort
+from exporter.simulator.ledger.limits import check_length, check_not_negative, check_range, read_limits
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.ledger.request import Question, disabled, read_body, read_field, read_strings, require
 from exporter.simulator.ledger.stream import Stream
 from exporter.simulator.ledger.transactions import Submission
-from exporter.simulator.ledger.updates import check_range
 from exporter.simulator.ledger.updates_json import checkpoint_json, cost_json
-from exporter.simulator.ledger.updates_request import check_length, check_not_negative, read_limits
 
 # What becomes of a command that is rejected: a gRPC code, and what is said with it.
 REJECTIONS = (

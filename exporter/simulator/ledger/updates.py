@@ -7,13 +7,13 @@ from typing import Any
 from aiohttp import web
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.http.canton_error import CantonError
 from exporter.simulator.ledger.indexed_events import Event
+from exporter.simulator.ledger.limits import check_length, check_range
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.ledger.request import Question, page_token
 from exporter.simulator.ledger.stream import Stream
 from exporter.simulator.ledger.updates_json import Update, Updates
-from exporter.simulator.ledger.updates_request import UpdatesRequest, check_length, read_page_request, read_request
+from exporter.simulator.ledger.updates_request import UpdatesRequest, read_page_request, read_request
 
 
 class UpdateQuestions:
@@ -87,23 +87,3 @@ def page_json(updates: list[Update], low: int, high: int, following: str | None)
 def in_order(participant: Participant, after: int, until: int, *, descending: bool) -> Iterator[Event]:
     events = participant.between(after, until)
     return reversed(list(events)) if descending else events
-
-
-def check_range(participant: Participant, begin: int, end: int | None) -> None:
-    ledger_end = participant.end().offset
-    for name, offset in (("Begin", begin), ("End", end)):
-        if offset is not None and offset > ledger_end:
-            cause = f"{name} offset ({offset}) is after ledger end ({ledger_end})"
-            raise CantonError(400, "OFFSET_AFTER_LEDGER_END", cause, category=12, grpc=11)
-    if end is not None and end < begin:
-        cause = f"End offset {end} is before begin offset {begin}."
-        raise CantonError(400, "OFFSET_OUT_OF_RANGE", cause, category=9, grpc=9)
-    check_pruned(participant, begin, "Updates")
-
-
-def check_pruned(participant: Participant, begin: int, what: str) -> None:
-    pruned = participant.pruned()
-    if begin < pruned:
-        cause = f"{what} request from {begin} precedes pruned offset {pruned}"
-        context = {"earliest_offset": str(pruned)}
-        raise CantonError(400, "PARTICIPANT_PRUNED_DATA_ACCESSED", cause, category=9, grpc=9, context=context)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from exporter.simulator.dialect import Dialect
-from exporter.simulator.http.canton_error import CantonError, invalid_argument
+from exporter.simulator.http.canton_error import invalid_argument
+from exporter.simulator.ledger.limits import check_not_negative, read_limits
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.ledger.request import (
     Query,
@@ -11,12 +12,10 @@ from exporter.simulator.ledger.request import (
     read_body,
     read_field,
     read_page_token,
-    read_query,
     require,
 )
 from exporter.simulator.ledger.update_format import UpdateFormat, read_format, read_update_format
 
-IDLE_MILLISECONDS = 500
 ON_A_PAGE = 100
 MOST_ON_A_PAGE = 2000
 
@@ -72,24 +71,3 @@ def read_page_request(content: bytes, dialect: Dialect, participant: Participant
         left = (begin, end)
     check_not_negative(begin)
     return PageRequest(begin, end, descending, shown, size, left)
-
-
-def read_limits(query: Query, list_limit: int) -> tuple[int, float]:
-    """How many rows are taken, and for how many seconds an idle stream is waited for."""
-    limit = read_query(query, "limit")
-    idle = read_query(query, "stream_idle_timeout_ms")
-    # A limit above the list limit is no limit: one row too many is taken, by which the answer is seen to be too large.
-    rows = list_limit + 1 if limit is None else min(limit, list_limit + 1)
-    return rows, (IDLE_MILLISECONDS if idle is None else idle) / 1000
-
-
-def check_not_negative(offset: int) -> None:
-    if offset < 0:
-        raise CantonError(400, "NEGATIVE_OFFSET", f"Offset {offset} is negative.", category=8, grpc=3)
-
-
-def check_length(found: int, list_limit: int) -> None:
-    if found > list_limit:
-        cause = f"The number of matching elements ({found}) is greater than the node limit ({list_limit})."
-        code = "JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED"
-        raise CantonError(413, code, cause, category=2, grpc=10, retry="1 second")
