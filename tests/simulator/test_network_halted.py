@@ -11,7 +11,7 @@ ROUNDS: dict[str, Any] = {
     "cached_open_mining_round_contract_ids": [],
     "cached_issuing_round_contract_ids": [],
 }
-QUESTIONS: list[tuple[str, str, Any]] = [
+REQUESTS: list[tuple[str, str, Any]] = [
     ("ledger-0.9", "/v2/state/ledger-end", None),
     ("ledger-0.9", "/v2/state/latest-pruned-offsets", None),
     ("ledger-0.6", "/v2/state/ledger-end", None),
@@ -26,7 +26,7 @@ QUESTIONS: list[tuple[str, str, Any]] = [
 
 
 async def told(client: Client, network: Network) -> list[Any]:
-    replies = [await client.ask(network[name], path, body) for name, path, body in QUESTIONS]
+    replies = [await client.ask(network[name], path, body) for name, path, body in REQUESTS]
     assert {reply.status for reply in replies} == {200}
     return [reply.json for reply in replies]
 

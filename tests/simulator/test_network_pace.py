@@ -8,7 +8,7 @@ import pytest
 from exporter.simulator import Kind, Network, NodeSpec
 from tests.simulator.conftest import Client, StandingClock, ledger
 
-QUESTIONS: list[tuple[str, str, Any]] = [
+REQUESTS: list[tuple[str, str, Any]] = [
     ("scan", "/v0/amulet-rules", {}),
     ("scan", "/v0/state/acs/snapshot-timestamp?before=2030-01-01T00:00:00Z&migration_id=4", None),
     (
@@ -44,7 +44,7 @@ async def test_all_of_it_moves_at_its_pace(clock: StandingClock, client: Client,
         world, seen = network.world, []
         sender = next(iter(world.senders.values()))
         for _ in range(3):
-            replies = [await client.ask(network[name], path, body) for name, path, body in QUESTIONS]
+            replies = [await client.ask(network[name], path, body) for name, path, body in REQUESTS]
             assert {reply.status for reply in replies} == {200}
             rules, snapshot, rounds, _ = (reply.json for reply in replies)
             status = f"/v0/transfer-command/status?sender={sender.party}&nonce={sender.next_nonce - 1}"

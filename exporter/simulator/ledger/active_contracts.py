@@ -8,12 +8,12 @@ from aiohttp import web
 
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.http.canton_error import CantonError, invalid_argument
-from exporter.simulator.ledger.contract_entries import Active
+from exporter.simulator.ledger.contract_entries import ContractEntries
 from exporter.simulator.ledger.event_format import EventFormat, read_event_format
 from exporter.simulator.ledger.limits import check_length, check_not_negative, check_pruned, read_limits
 from exporter.simulator.ledger.participant import Participant
 from exporter.simulator.ledger.request import (
-    Question,
+    LedgerOperation,
     disabled,
     page_size,
     page_token,
@@ -31,19 +31,19 @@ MOST_ON_A_PAGE = 10_000
 CHECKED = 100
 
 
-class ActiveQuestions:
-    def __init__(self, participant: Participant, active: Active, dialect: Dialect, list_limit: int) -> None:
+class ActiveContractsOperations:
+    def __init__(self, participant: Participant, active: ContractEntries, dialect: Dialect, list_limit: int) -> None:
         self._participant = participant
         self._active = active
         self._dialect = dialect
         self._list_limit = list_limit
 
-    def questions(self) -> Iterator[Question]:
-        yield Question("POST", "/v2/state/active-contracts", self.whole)
+    def operations(self) -> Iterator[LedgerOperation]:
+        yield LedgerOperation("POST", "/v2/state/active-contracts", self.whole)
         if not self._dialect.is_canton_3_4:
-            yield Question("GET", PAGE, disabled if self._dialect.legacy_is_disabled else self.page)
+            yield LedgerOperation("GET", PAGE, disabled if self._dialect.legacy_is_disabled else self.page)
         if self._dialect.posts_acs_pages:
-            yield Question("POST", PAGE, self.page)
+            yield LedgerOperation("POST", PAGE, self.page)
 
     async def whole(self, request: web.Request) -> Any:
         rows, _ = read_limits(request.query, self._list_limit)

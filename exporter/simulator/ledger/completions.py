@@ -13,7 +13,7 @@ from exporter.simulator.http.canton_error import CantonError
 from exporter.simulator.ledger.indexed_events import Event, Sort
 from exporter.simulator.ledger.limits import check_length, check_not_negative, check_range, read_limits
 from exporter.simulator.ledger.participant import Participant
-from exporter.simulator.ledger.request import Question, disabled, read_body, read_field, read_strings, require
+from exporter.simulator.ledger.request import LedgerOperation, disabled, read_body, read_field, read_strings, require
 from exporter.simulator.ledger.stream import Stream
 from exporter.simulator.ledger.transactions import Submission
 from exporter.simulator.ledger.updates_json import checkpoint_json, cost_json
@@ -35,7 +35,7 @@ class CompletionsRequest:
     begin: int
 
 
-class CompletionQuestions:
+class CompletionOperations:
     """`token_user` is whose completions are told to who does not say; without one, it is to be said."""
 
     def __init__(self, participant: Participant, dialect: Dialect, list_limit: int, token_user: str | None) -> None:
@@ -44,11 +44,11 @@ class CompletionQuestions:
         self._list_limit = list_limit
         self._token_user = token_user
 
-    def questions(self) -> Iterator[Question]:
+    def operations(self) -> Iterator[LedgerOperation]:
         answer = disabled if self._dialect.legacy_is_disabled else self.completions
-        yield Question("POST", "/v2/commands/completions", answer)
+        yield LedgerOperation("POST", "/v2/commands/completions", answer)
         if self._dialect.has_command_completions:
-            yield Question("POST", "/v2/commands/command-completions", self.command_completions)
+            yield LedgerOperation("POST", "/v2/commands/command-completions", self.command_completions)
 
     async def completions(self, request: web.Request) -> Any:
         return await self._stream(request, self._read(await request.read()))

@@ -25,7 +25,7 @@ class Entry(StrEnum):
     EMPTY = "JsEmpty"
 
 
-class Active:
+class ContractEntries:
     """They are none of those that the updates show: their number stands still, so that it can be set."""
 
     def __init__(self, participant: Participant, count: int) -> None:

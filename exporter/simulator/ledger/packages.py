@@ -9,7 +9,7 @@ from aiohttp import web
 from exporter.simulator.dialect import Dialect
 from exporter.simulator.facts import moment
 from exporter.simulator.ledger.request import (
-    Question,
+    LedgerOperation,
     disabled,
     page_size,
     page_token,
@@ -37,19 +37,20 @@ class Filter:
         return vetted.id in self.ids or vetted.package.startswith(self.prefixes)
 
 
-class PackageQuestions:
+class PackageOperations:
     def __init__(self, vetting: Vetting, dialect: Dialect) -> None:
         self._vetting = vetting
         self._dialect = dialect
 
-    def questions(self) -> Iterator[Question]:
-        yield Question("GET", "/v2/packages", self.packages)
-        yield Question("GET", "/v2/packages/{id}/status", self.status)
-        yield Question("GET", "/v2/package-vetting", disabled if self._dialect.legacy_is_disabled else self.vettings)
+    def operations(self) -> Iterator[LedgerOperation]:
+        yield LedgerOperation("GET", "/v2/packages", self.packages)
+        yield LedgerOperation("GET", "/v2/packages/{id}/status", self.status)
+        vettings = disabled if self._dialect.legacy_is_disabled else self.vettings
+        yield LedgerOperation("GET", "/v2/package-vetting", vettings)
         if self._dialect.legacy_is_disabled:
-            yield Question("POST", "/v2/package-vetting", disabled)
+            yield LedgerOperation("POST", "/v2/package-vetting", disabled)
         if self._dialect.lists_vetting:
-            yield Question("POST", "/v2/package-vetting/list", self.vettings)
+            yield LedgerOperation("POST", "/v2/package-vetting/list", self.vettings)
 
     async def packages(self, request: web.Request) -> Any:
         return {"packageIds": self._vetting.uploaded}

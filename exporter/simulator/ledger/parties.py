@@ -8,14 +8,14 @@ from aiohttp import web
 from exporter.simulator.facts import fingerprint
 from exporter.simulator.http.canton_error import CantonError, error_of
 from exporter.simulator.ledger.participant import Participant
-from exporter.simulator.ledger.request import Question, page_size, page_token, read_page_token, read_query
+from exporter.simulator.ledger.request import LedgerOperation, page_size, page_token, read_page_token, read_query
 
 MOST_PARTIES = 10_000
 # Of so many parties without a name, one is hosted elsewhere.
 REMOTE_EVERY = 3
 
 
-class PartyQuestions:
+class PartyOperations:
     """`count` parties: the DSO's, those that the participant's contracts are of, and others without a name."""
 
     def __init__(self, participant: Participant, count: int, *, is_admin: bool) -> None:
@@ -23,9 +23,9 @@ class PartyQuestions:
         self._count = count
         self._is_admin = is_admin
 
-    def questions(self) -> Iterator[Question]:
-        yield Question("GET", "/v2/parties", self.parties)
-        yield Question("GET", "/v2/parties/participant-id", self.participant_id)
+    def operations(self) -> Iterator[LedgerOperation]:
+        yield LedgerOperation("GET", "/v2/parties", self.parties)
+        yield LedgerOperation("GET", "/v2/parties/participant-id", self.participant_id)
 
     async def participant_id(self, request: web.Request) -> Any:
         return {"participantId": self._participant.id}

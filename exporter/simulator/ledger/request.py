@@ -17,7 +17,7 @@ Query = Mapping[str, str]
 T = TypeVar("T")
 
 
-class Question(NamedTuple):
+class LedgerOperation(NamedTuple):
     """An operation that answers JSON, or raises a CantonError."""
 
     method: str

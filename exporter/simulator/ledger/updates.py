@@ -10,22 +10,22 @@ from exporter.simulator.dialect import Dialect
 from exporter.simulator.ledger.indexed_events import Event
 from exporter.simulator.ledger.limits import check_length, check_range
 from exporter.simulator.ledger.participant import Participant
-from exporter.simulator.ledger.request import Question, page_token
+from exporter.simulator.ledger.request import LedgerOperation, page_token
 from exporter.simulator.ledger.stream import Stream
 from exporter.simulator.ledger.updates_json import Update, Updates
 from exporter.simulator.ledger.updates_request import UpdatesRequest, read_page_request, read_request
 
 
-class UpdateQuestions:
+class UpdateOperations:
     def __init__(self, participant: Participant, dialect: Dialect, list_limit: int) -> None:
         self._participant = participant
         self._dialect = dialect
         self._list_limit = list_limit
 
-    def questions(self) -> Iterator[Question]:
-        yield Question("POST", "/v2/updates", self.updates)
+    def operations(self) -> Iterator[LedgerOperation]:
+        yield LedgerOperation("POST", "/v2/updates", self.updates)
         if self._dialect.has_update_pages:
-            yield Question("POST", "/v2/updates/get-updates-page", self.page)
+            yield LedgerOperation("POST", "/v2/updates/get-updates-page", self.page)
 
     async def updates(self, request: web.Request) -> Any:
         asked = read_request(request.query, await request.read(), self._dialect, self._list_limit)

@@ -9,17 +9,17 @@ from exporter.simulator.dialect import Dialect
 from exporter.simulator.faults import Disconnected
 from exporter.simulator.http import websocket
 from exporter.simulator.http.canton_error import CantonError, error_of
-from exporter.simulator.ledger.active_contracts import ActiveQuestions
-from exporter.simulator.ledger.completions import CompletionQuestions, completed
-from exporter.simulator.ledger.contract_entries import Active
-from exporter.simulator.ledger.packages import PackageQuestions
+from exporter.simulator.ledger.active_contracts import ActiveContractsOperations
+from exporter.simulator.ledger.completions import CompletionOperations, completed
+from exporter.simulator.ledger.contract_entries import ContractEntries
+from exporter.simulator.ledger.packages import PackageOperations
 from exporter.simulator.ledger.participant import Participant
-from exporter.simulator.ledger.parties import PartyQuestions
-from exporter.simulator.ledger.request import Question
+from exporter.simulator.ledger.parties import PartyOperations
+from exporter.simulator.ledger.request import LedgerOperation
 from exporter.simulator.ledger.transactions import USERS
 from exporter.simulator.ledger.update_format import Shape
 from exporter.simulator.ledger.update_totals import Totals, totals
-from exporter.simulator.ledger.updates import UpdateQuestions
+from exporter.simulator.ledger.updates import UpdateOperations
 from exporter.simulator.ledger.updates_json import times_json
 from exporter.simulator.ledger.vetting import Vetting
 from exporter.simulator.node import BODILESS, Node, Operation
@@ -49,10 +49,10 @@ class LedgerNode(Node):
         super().__init__(name, world, dialect, port, token)
         self.participant = Participant(world, name, left_synchronizer=left_synchronizer, knows=self.knows)
         self.vetting = Vetting(world, self.participant.id, left_synchronizer=left_synchronizer)
-        self.parties = PartyQuestions(self.participant, parties, is_admin=is_admin)
+        self.parties = PartyOperations(self.participant, parties, is_admin=is_admin)
         self._list_limit = list_limit
         self._token_user = USERS[0] if token else None
-        self._active = Active(self.participant, active_contracts)
+        self._active = ContractEntries(self.participant, active_contracts)
 
     def operations(self) -> Iterator[Operation]:
         if self.dialect.is_network:
@@ -64,34 +64,34 @@ class LedgerNode(Node):
         yield Operation("GET", "/v2/state/connected-synchronizers", self.connected_synchronizers)
         if self.dialect.is_network:  # the document has none of the websockets
             yield Operation("GET", "/v2/state/active-contracts", self.active_contracts_stream)
-        yield from map(self._operation, self._questions())
+        yield from map(self._operation, self._ledger_operations())
 
-    def _questions(self) -> Iterator[Question]:
+    def _ledger_operations(self) -> Iterator[LedgerOperation]:
         """Those that are asked with more than a path, in the dialect of now."""
         participant, dialect, limit = self.participant, self.dialect, self._list_limit
-        yield from PackageQuestions(self.vetting, dialect).questions()
-        yield from self.parties.questions()
-        yield from UpdateQuestions(participant, dialect, limit).questions()
-        yield from CompletionQuestions(participant, dialect, limit, self._token_user).questions()
-        yield from self._active_questions().questions()
+        yield from PackageOperations(self.vetting, dialect).operations()
+        yield from self.parties.operations()
+        yield from UpdateOperations(participant, dialect, limit).operations()
+        yield from CompletionOperations(participant, dialect, limit, self._token_user).operations()
+        yield from self._active_contracts().operations()
 
-    def _active_questions(self) -> ActiveQuestions:
-        return ActiveQuestions(self.participant, self._active, self.dialect, self._list_limit)
+    def _active_contracts(self) -> ActiveContractsOperations:
+        return ActiveContractsOperations(self.participant, self._active, self.dialect, self._list_limit)
 
     async def active_contracts_stream(self, request: web.Request) -> web.StreamResponse:
-        return await websocket.converse(request, self._active_questions().stream, self.dialect.write)
+        return await websocket.converse(request, self._active_contracts().stream, self.dialect.write)
 
     def token_of(self, request: web.Request) -> str | None:
         return super().token_of(request) or websocket.token_of(request)
 
-    def _operation(self, question: Question) -> Operation:
+    def _operation(self, ledger_operation: LedgerOperation) -> Operation:
         async def answer(request: web.Request) -> web.Response:
             try:
-                return self.json(await question.answer(request))
+                return self.json(await ledger_operation.answer(request))
             except CantonError as error:
                 return self.json(error.body(), error.status)
 
-        return Operation(question.method, question.path, answer)
+        return Operation(ledger_operation.method, ledger_operation.path, answer)
 
     def negotiates(self, path: str) -> bool:
         return path != "/readyz" or self.dialect.documents_health

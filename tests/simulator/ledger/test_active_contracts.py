@@ -208,7 +208,7 @@ async def test_contracts_are_told_only_of_offsets_that_are_there(
         (PAGE, {"eventFormat": EVERYBODY, "pageToken": "x"}, "application/json"),
     ],
 )
-async def test_a_bad_question_for_contracts_is_a_400(
+async def test_a_bad_request_for_contracts_is_a_400(
     network: Network, client: Client, path: str, body: dict[str, Any], media: str
 ) -> None:
     answer = await client.ask(ledger(network), path, body)

@@ -10,7 +10,7 @@ from aiohttp import WSMsgType
 
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.http.canton_error import CantonError
-from exporter.simulator.ledger.active_contracts import ActiveQuestions
+from exporter.simulator.ledger.active_contracts import ActiveContractsOperations
 from exporter.simulator.nodes.ledger import LedgerNode
 from tests.simulator.conftest import EVERYBODY, Client, StandingClock, ledger
 
@@ -47,7 +47,7 @@ async def test_all_are_told_whatever_the_list_limit(
     node = ledger(network, dialect)
     heard, code = await stream(session, node, asking(node))
     assert (len(heard), code) == (300, 1000)
-    assert heard == list(questions(node).stream(json.dumps(asking(node)).encode()))
+    assert heard == list(active_contracts(node).stream(json.dumps(asking(node)).encode()))
     assert all(("streamContinuationToken" in one) == (not dialect.is_canton_3_4) for one in heard)
 
 
@@ -96,13 +96,13 @@ async def test_who_says_nothing_and_closes_is_told_nothing(network: Network, ses
     assert socket.close_code == 1000
 
 
-def questions(node: LedgerNode) -> ActiveQuestions:
-    return ActiveQuestions(node.participant, node._active, node.dialect, 200)
+def active_contracts(node: LedgerNode) -> ActiveContractsOperations:
+    return ActiveContractsOperations(node.participant, node._active, node.dialect, 200)
 
 
 async def test_what_is_pruned_meanwhile_ends_with_an_error(network: Network) -> None:
     node = ledger(network, "0.5")
-    contracts = questions(node).stream(json.dumps(asking(node) | {"activeAtOffset": 150_000}).encode())
+    contracts = active_contracts(node).stream(json.dumps(asking(node) | {"activeAtOffset": 150_000}).encode())
     next(contracts)
     node.prune(160_000)
     with pytest.raises(CantonError, match="PRUNED"):
@@ -112,7 +112,7 @@ async def test_what_is_pruned_meanwhile_ends_with_an_error(network: Network) -> 
 async def test_a_token_goes_on_after_its_element_and_is_of_one_offset(network: Network, client: Client) -> None:
     node = ledger(network, "0.6")
     asked = asking(node)
-    whole = list(questions(node).stream(json.dumps(asked).encode()))
+    whole = list(active_contracts(node).stream(json.dumps(asked).encode()))
     after = {"streamContinuationToken": whole[99]["streamContinuationToken"]}
     answer = await client.ask(node, f"{LIST}?limit=150", asked | after)
     assert answer.json == whole[100:250]

@@ -131,7 +131,7 @@ async def test_those_of_all_users_are_told_since_canton_3_5_10(
         ({"parties": [1]}, None),
     ],
 )
-async def test_a_bad_question_for_completions_is_a_400(
+async def test_a_bad_request_for_completions_is_a_400(
     network: Network, client: Client, body: dict[str, Any], code: str | None
 ) -> None:
     node = ledger(network)

@@ -137,7 +137,7 @@ async def test_vetting_comes_in_pages(network: Network, client: Client) -> None:
         (b"", "text/plain"),
     ],
 )
-async def test_a_bad_question_for_vetting_is_a_400(network: Network, client: Client, body: Any, media: str) -> None:
+async def test_a_bad_request_for_vetting_is_a_400(network: Network, client: Client, body: Any, media: str) -> None:
     answer = await client.ask(ledger(network), LIST, body)
     assert (answer.status, answer.media) == (400, media)
     if media == "application/json":

@@ -75,6 +75,6 @@ async def test_only_an_administrator_is_told_the_parties(
     ("query", "media"),
     [("pageSize=10001", "application/json"), ("pageToken=x", "application/json"), ("pageSize=x", "text/plain")],
 )
-async def test_a_bad_question_for_parties_is_a_400(network: Network, client: Client, query: str, media: str) -> None:
+async def test_a_bad_request_for_parties_is_a_400(network: Network, client: Client, query: str, media: str) -> None:
     answer = await client.ask(ledger(network), f"/v2/parties?{query}")
     assert (answer.status, answer.media) == (400, media)

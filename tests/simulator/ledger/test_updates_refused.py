@@ -80,7 +80,7 @@ async def test_a_bad_query_is_a_400_in_plain_text(network: Network, client: Clie
         ({"updateFormat": transactions(EVERYBODY, "UNSPECIFIED")}, "MISSING_FIELD"),
     ],
 )
-async def test_a_question_that_makes_no_sense_is_refused_with_a_code(
+async def test_a_request_that_makes_no_sense_is_refused_with_a_code(
     network: Network, client: Client, body: dict[str, Any], code: str
 ) -> None:
     answer = await client.updates(ledger(network), {"beginExclusive": 184_000} | body)
