@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LINT = Path(sys.executable).with_name("lint-imports")
 
-DOWN, NODE, WEB = "Imports point down only", "Inside the node", "Inside the web"
+DOWN, NODE, WEB, SIMULATOR = "Imports point down only", "Inside the node", "Inside the web", "Inside the simulator"
 BREACHES = {
     "the simulator shares the exporter's errors": (DOWN, "simulator/facts.py", "exporter.errors"),
     "a node's client knows a collector": (DOWN, "node/client.py", "exporter.collectors.acs"),
@@ -20,6 +20,29 @@ BREACHES = {
     "a module of the node has no place": (NODE, "node/helpers.py", "json"),
     "a page knows the routes that lead to it": (WEB, "web/scrape.py", "exporter.web.routes"),
     "a module of the web has no place": (WEB, "web/helpers.py", "json"),
+    "the simulated world knows a node": (SIMULATOR, "simulator/world/world.py", "exporter.simulator.node"),
+    "a fault knows the network": (SIMULATOR, "simulator/faults.py", "exporter.simulator.network"),
+    "a module of the simulator has no place": (SIMULATOR, "simulator/helpers.py", "json"),
+    "a request to the control endpoint knows its routes": (
+        "Inside the simulator's control endpoint",
+        "simulator/control/request.py",
+        "exporter.simulator.control.application",
+    ),
+    "what simulated nodes share knows a scan": (
+        "Inside the simulator's nodes",
+        "simulator/nodes/splice.py",
+        "exporter.simulator.nodes.scan",
+    ),
+    "a simulated participant knows how its updates are asked for": (
+        "Inside the simulator's ledger",
+        "simulator/ledger/participant.py",
+        "exporter.simulator.ledger.updates",
+    ),
+    "one part of the simulated world knows the whole": (
+        "Inside the simulator's world",
+        "simulator/world/rules.py",
+        "exporter.simulator.world.world",
+    ),
     "the text knows the cache of pages": (
         "Inside the exposition",
         "exposition/text.py",
