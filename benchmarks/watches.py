@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
-from apscheduler.events import EVENT_JOB_SUBMITTED, JobSubmissionEvent
-
 from benchmarks.processes import listening
 from benchmarks.row import Row, Size, Wrong
 from exporter.clock import Clock
@@ -33,11 +31,7 @@ def watches(size: Size) -> Iterator[Row]:
 async def measure(url: str, size: Size) -> list[Row]:
     fleet = Fleet(discover(), Budgets(), Clock())
     late: list[float] = []
-
-    def submitted(event: JobSubmissionEvent) -> None:
-        late.extend(time.time() - due.timestamp() for due in event.scheduled_run_times)
-
-    fleet.scheduler.add_listener(submitted, EVENT_JOB_SUBMITTED)
+    fleet.scheduler.on_start(lambda start: late.append(start.late))
     targets = {f"ledger-{index}": {"kind": "ledger", "url": url} for index in range(size.targets)}
     settings, faults = check({"targets": targets, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
     if settings is None:

@@ -16,7 +16,7 @@ TINY = SMOKE._replace(targets=2, settle_seconds=0.0, seconds=0.2)
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exporter.scheduling.fleet.SPREAD", timedelta(milliseconds=50))
+    monkeypatch.setattr("exporter.scheduling.schedule.SPREAD", timedelta(milliseconds=50))
 
 
 async def test_watches_that_fail_are_not_measured(node: TestNode) -> None:

@@ -63,7 +63,9 @@ BREACHES = {
         "web/scrape.py",
         "exporter.simulator",
     ),
-    "a collector schedules": ("Only the fleet schedules", "collectors/acs.py", "apscheduler"),
+    "a collector schedules": ("Only the schedule knows APScheduler", "collectors/acs.py", "apscheduler"),
+    "the fleet schedules by itself": ("Only the schedule knows APScheduler", "scheduling/fleet.py", "apscheduler"),
+    "the schedule knows what it runs": ("Inside the scheduling", "scheduling/schedule.py", "exporter.scheduling.fleet"),
     "what collectors share asks over HTTP": (
         "Only the transport asks nodes, and only the web serves",
         "api/scan.py",

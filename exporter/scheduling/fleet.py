@@ -1,16 +1,10 @@
-"""Every watch, when it runs and what it said: targets times collectors, and the only door to APScheduler."""
+"""Every watch: targets times collectors, what a reload changes of them, and what each put on the page."""
 
 import asyncio
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from typing import Any, NamedTuple
-
-from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
-from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.interval import IntervalTrigger
 
 from exporter.clock import Clock
 from exporter.collector import Collector, RunOutput
@@ -21,16 +15,12 @@ from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets
 from exporter.scheduling.run_log import Progress, log_run
 from exporter.scheduling.runner import Watch
+from exporter.scheduling.schedule import Scheduler, Start
 from exporter.scheduling.sharding import Shard
 from exporter.scheduling.target import Connection
 from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)
-
-SPREAD = timedelta(seconds=15)
-"""Within how long the first runs of all watches start."""
-
-logging.getLogger("apscheduler").setLevel(logging.ERROR)  # skipped runs are counted by us
 
 
 class Block(NamedTuple):
@@ -39,13 +29,6 @@ class Block(NamedTuple):
     target: str
     collector: str | None
     lines: Lines
-
-
-class Start(NamedTuple):
-    """When a run started (Unix seconds), and how many seconds after it was due."""
-
-    at: float
-    late: float
 
 
 class Fleet:
@@ -68,19 +51,16 @@ class Fleet:
         self._stopping = False
         self.first_round = asyncio.Event()
         """Set when every watch has run once."""
-        self.scheduler = AsyncIOScheduler(
-            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
-        )
-        self.scheduler.add_listener(self._skipped, EVENT_JOB_MAX_INSTANCES)
-        self.scheduler.add_listener(self._started, EVENT_JOB_SUBMITTED)
         self.latest: Start | None = None
-        self._clock_watch: asyncio.TimerHandle | None = None
+        """The latest start of any run."""
+        self.scheduler = Scheduler(clock)
+        self.scheduler.on_start(self._started)
+        self.scheduler.on_skip(self._skipped)
 
     def start(self, settings: Settings) -> None:
         """Open every target of the shard and schedule every watch."""
         self._adopt(settings)
         self.scheduler.start()
-        self._watch_clock(self._wall_less_monotonic())
 
     async def apply(self, settings: Settings) -> None:
         """Take over settings while running: what is equal in both goes on untouched, a running run included."""
@@ -130,16 +110,16 @@ class Fleet:
             connection.statuses[collector] = status
         for status in before.values():
             yield from self._end(status)
-        for status in connection.statuses.values():
-            if self.scheduler.get_job(status.watch.key) is None:
-                self._schedule(connection, status.watch)
+        for watch in (status.watch for status in connection.statuses.values()):
+            if watch.key not in self.scheduler.intervals:
+                self.scheduler.add(watch.key, watch.schedule.interval, self._due, connection, watch)
                 if not self.first_round.is_set():
-                    self._unanswered.add(status.watch.key)
+                    self._unanswered.add(watch.key)
 
     def _end(self, status: WatchStatus) -> Iterator[asyncio.Task[None]]:
         """Take a watch off the schedule and end its run, if it has one."""
         key = status.watch.key
-        self.scheduler.remove_job(key)
+        self.scheduler.remove(key)
         if (task := self._running.pop(key, None)) is not None:
             task.cancel()
             yield task
@@ -148,40 +128,13 @@ class Fleet:
         if not self._unanswered:
             self.first_round.set()
 
-    def _schedule(self, connection: Connection, watch: Watch) -> None:
-        interval = watch.schedule.interval
-        # A fixed share of the round for each watch: thousands that start together would all be late together.
-        share = int.from_bytes(sha256(watch.key.encode()).digest()[:4]) / 2**32
-        self.scheduler.add_job(
-            self._due,
-            IntervalTrigger(seconds=interval.total_seconds(), timezone=UTC),
-            args=[connection, watch],
-            id=watch.key,
-            next_run_time=datetime.now(UTC) + share * min(interval, SPREAD),
-        )
-
-    def _wall_less_monotonic(self) -> float:
-        return self._clock.now() - self._clock.monotonic()
-
-    def _watch_clock(self, before: float) -> None:
-        """Move the schedule along when the wall clock jumps: set back an hour, nothing would run for an hour."""
-        now = self._wall_less_monotonic()
-        if abs(now - before) > 1:
-            log.warning("the clock jumped", extra={"seconds": round(now - before, 3)})
-            self.scheduler.pause()
-            for job in self.scheduler.get_jobs():
-                job.modify(next_run_time=job.next_run_time + timedelta(seconds=now - before))
-            self.scheduler.resume()
-            before = now
-        self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
-
     async def _due(self, connection: Connection, watch: Watch) -> None:
         status = connection.statuses.get(watch.collector.name)
         is_current = self.connections.get(watch.name) is connection and status and status.watch is watch
         if status is None or not is_current or self._stopping:
             return  # it was on its way when a reload or the end took its watch away
         task = self._running[watch.key] = asyncio.create_task(self._run(connection, status), name=watch.key)
-        await asyncio.wait({task})  # and no more: a run that was cancelled is no error of the scheduler's job
+        await asyncio.wait({task})  # and no more: a run that was cancelled is not an error of the schedule
         if self._running.get(watch.key) is task:
             del self._running[watch.key]
         if not task.cancelled() and (bug := task.exception()) is not None:
@@ -197,12 +150,11 @@ class Fleet:
         self._end_of_round()
         log_run(watch, before, remarks, result)
 
-    def _started(self, event: JobSubmissionEvent) -> None:
-        due = event.scheduled_run_times[0]  # of several that were missed, the first
-        self.latest = Start(self._clock.now(), max(0.0, (datetime.now(UTC) - due).total_seconds()))
+    def _started(self, start: Start) -> None:
+        self.latest = start
 
-    def _skipped(self, event: JobSubmissionEvent) -> None:
-        target, _, collector = event.job_id.rpartition("/")
+    def _skipped(self, key: str) -> None:
+        target, _, collector = key.rpartition("/")
         if target in self.connections and collector in self.connections[target].statuses:
             self.connections[target].statuses[collector].skip()
             self._changes += 1
@@ -230,16 +182,12 @@ class Fleet:
 
     async def stop(self) -> None:
         """Stop all runs and close all connections, however far it was started."""
-        self._stopping = True  # a job may be on its way already
-        if self._clock_watch:
-            self._clock_watch.cancel()
-        self.scheduler.remove_all_jobs()
+        self._stopping = True  # a run may be on its way already
+        self.scheduler.clear()
         for task in (under_way := list(self._running.values())):
             task.cancel()
         if under_way:
             await asyncio.wait(under_way)
-        await asyncio.sleep(0)  # let the jobs that waited for them end
-        if self.scheduler.running:
-            self.scheduler.shutdown(wait=False)
+        await self.scheduler.stop()
         for connection in self.connections.values():
             await connection.close()

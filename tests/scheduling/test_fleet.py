@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -107,24 +107,9 @@ async def test_every_collector_of_its_kind_watches_a_target(start: Start) -> Non
     }
 
 
-async def test_first_runs_are_spread_over_an_interval_and_no_more_than_15_seconds(start: Start) -> None:
-    before = datetime.now(UTC)
-    fleet = start({f"n{index}": ledger() for index in range(200)})
-    for interval, name in ((15, "health"), (15, "ledger_offsets")):
-        first = [
-            (job.next_run_time - before).total_seconds() for job in fleet.scheduler.get_jobs() if job.id.endswith(name)
-        ]
-        assert len(first) == 200
-        assert min(first) >= 0
-        assert max(first) < interval + 1
-        assert max(sum(second <= at < second + 1 for at in first) for second in range(15)) < 35, "not all at once"
-
-
-async def test_the_schedule_is_the_configured_one_and_runs_never_overlap(start: Start) -> None:
+async def test_a_watch_is_on_the_schedule_at_its_configured_interval(start: Start) -> None:
     fleet = start({"a": ledger(collectors={"health": {"interval": "7s"}})})
-    [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/health"]
-    assert job.trigger.interval == timedelta(seconds=7)
-    assert (job.max_instances, job.coalesce, job.misfire_grace_time) == (1, True, None)
+    assert fleet.scheduler.intervals["a/health"] == timedelta(seconds=7)
 
 
 async def test_a_collector_that_is_switched_off_does_not_watch(start: Start) -> None:
@@ -172,8 +157,8 @@ async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and
 
 async def test_readings_past_their_grace_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
     fleet = start({"a": ledger(collectors={"beat": {"interval": "1h"}})}, beat, clock=clock)
-    [job] = fleet.scheduler.get_jobs()
-    job.modify(next_run_time=datetime.now(UTC))
+    [status] = fleet.statuses()
+    await fleet._due(fleet.connections["a"], status.watch)
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
     before = fleet.change()
     clock.advance(3 * 3600)
@@ -217,24 +202,6 @@ async def test_a_change_of_state_is_one_log_line_and_a_failure_that_lasts_is_non
     told = [(record.message, vars(record)["collector"], vars(record)["reason"]) for record in caplog.records]
     refused = "gone failed on a: GET /v2/gone: no connection to 127.0.0.1:9: Connection refused"
     assert sorted(told) == [("beat succeeded on a", "beat", None), (refused, "gone", "unreachable")]
-
-
-class JumpingClock(Clock):
-    """A clock whose wall time can be set, as an operator or NTP does."""
-
-    ahead = 0.0
-
-    def now(self) -> float:
-        return super().now() + self.ahead
-
-
-async def test_the_schedule_moves_along_when_the_wall_clock_is_set(start: Start) -> None:
-    clock = JumpingClock()
-    fleet = start({"a": ledger(collectors={"beat": {"interval": "1h"}})}, beat, clock=clock)
-    [before] = [job.next_run_time for job in fleet.scheduler.get_jobs()]
-    clock.ahead = 3600.0
-    await until(lambda: fleet.scheduler.get_jobs()[0].next_run_time > before)
-    assert timedelta(minutes=59) < fleet.scheduler.get_jobs()[0].next_run_time - before < timedelta(minutes=61)
 
 
 async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_it_is_over(
@@ -327,7 +294,8 @@ async def test_stopping_ends_every_run_and_closes_every_connection(start: Start)
     await until(lambda: fleet._running)
     await asyncio.wait_for(fleet.stop(), 1)
     assert not fleet._running
-    assert not fleet.scheduler.running
+    assert not fleet.scheduler.intervals
+    assert not fleet.scheduler._scheduler.running
 
 
 async def test_the_first_round_ends_when_every_watch_has_run_once(start: Start) -> None:
@@ -355,7 +323,7 @@ async def test_a_reload_leaves_what_is_equal_alone_a_running_run_included(start:
     assert kept.statuses["beat"] is status
     assert fleet._running["a/hang"] is run
     assert not run.done()
-    assert {job.id for job in fleet.scheduler.get_jobs()} == {"a/beat", "a/hang", "c/beat", "c/hang"}
+    assert fleet.scheduler.intervals.keys() == {"a/beat", "a/hang", "c/beat", "c/hang"}
     assert not any('target="b"' in line for line in page(fleet))
     await until(lambda: any(line.startswith("canton_beats") and 'target="c"' in line for line in page(fleet)))
 
@@ -403,8 +371,7 @@ async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start:
     assert connection.statuses["beat"].previous.samples != (), "what it asks is the same"
     [runs] = [line for line in page(fleet) if line.startswith("canton_collector_runs_total") and '"beat"' in line]
     assert float(runs.rpartition(" ")[2]) >= 3
-    [job] = [job for job in fleet.scheduler.get_jobs() if job.id == "a/beat"]
-    assert job.trigger.interval == timedelta(hours=1)
+    assert fleet.scheduler.intervals["a/beat"] == timedelta(hours=1)
 
 
 async def test_a_target_that_changed_gets_new_connections_and_its_runs_end(start: Start) -> None:
@@ -428,16 +395,16 @@ async def test_a_fleet_can_be_reloaded_many_times_in_a_row(start: Start) -> None
     fleet = start({"a": ledger()}, beat)
     for index in range(20):
         await fleet.apply(settings_of({"a": ledger(timeout=f"{index + 1}s")}, beat))
-    assert len(fleet.scheduler.get_jobs()) == 1
+    assert len(fleet.scheduler.intervals) == 1
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
 
 
 async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_start(start: Start) -> None:
     fleet = start({"a": ledger()}, hang)
-    [job] = fleet.scheduler.get_jobs()
+    before = fleet.connections["a"]
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
-    await asyncio.wait_for(job.func(*job.args), 1)
-    assert job.args[0].statuses["hang"].last is None
+    await asyncio.wait_for(fleet._due(before, before.statuses["hang"].watch), 1)
+    assert before.statuses["hang"].last is None
 
 
 # Several exporters that share the targets
@@ -449,7 +416,7 @@ async def test_each_shard_watches_its_own_targets_and_together_they_watch_all(st
     fleets = [start({name: ledger() for name in MANY}, beat, shard=Shard(number, 3)) for number in range(3)]
     for number, fleet in enumerate(fleets):
         assert list(fleet.connections) == [name for name in MANY if shard_of(name, 3) == number]
-        assert {job.id for job in fleet.scheduler.get_jobs()} == {f"{name}/beat" for name in fleet.connections}
+        assert fleet.scheduler.intervals.keys() == {f"{name}/beat" for name in fleet.connections}
         assert list(fleet.configured) == MANY
     assert sorted(name for fleet in fleets for name in fleet.connections) == sorted(MANY)
 
