@@ -15,7 +15,7 @@ from tools.generate import generated
 
 ROOT = Path(__file__).parent.parent
 METRICS = [
-    *(value for value in vars(self_metrics).values() if isinstance(value, Metric) and value.family is None),
+    *(metric for metric in self_metrics.ALL if metric.family is None),
     *(metric for name in discover() for metric in metrics_of(name)),
 ]
 PARTLY_WRITTEN = {"helm/canton-exporter/values.yaml"}

@@ -14,7 +14,6 @@ from dashboards.source import rules
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS, Unit
 from exporter.collectors import discover, metrics_of
 from exporter.metrics import self_metrics
-from exporter.metrics.metric import Metric
 from tests.promql import result, selectors
 
 ROOT = Path(__file__).parent.parent
@@ -30,7 +29,6 @@ RULES: list[Rule] = [
 ALERTS = [rule for rule in RULES if "alert" in rule]
 RECORDS = {rule["record"]: rule["expr"] for rule in RULES if "record" in rule}
 COLLECTOR_OF = {metric.name: name for name in discover() for metric in metrics_of(name)}
-OWN = [value for value in vars(self_metrics).values() if isinstance(value, Metric)]
 OF_TARGETS = {"target", "network", "role", "job", "instance"}
 
 GIVEN_BY_OPERATORS = {"canton:template_backlog_limit_seconds": {"template"}}
@@ -266,7 +264,7 @@ def labels_of(name: str) -> set[str]:
         return {"job", "instance"}
     metric = next(
         metric
-        for metric in [*OWN, *(each for collector in discover() for each in metrics_of(collector))]
+        for metric in [*self_metrics.ALL, *(each for collector in discover() for each in metrics_of(collector))]
         if metric.name == name
     )
     return OF_TARGETS | set(metric.labels)

@@ -13,7 +13,6 @@ from dashboards.source.rules import TEMPLATE, TOKEN, rules
 from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
 from exporter.collectors import discover, metrics_of
 from exporter.metrics import self_metrics
-from exporter.metrics.metric import Metric
 
 ROOT = Path(__file__).parent.parent
 RUNBOOKS = ROOT / "docs/runbooks"
@@ -25,7 +24,7 @@ ORDER = ["critical", "warning", "info"]
 METRICS = {
     metric.name: metric
     for metric in [
-        *(value for value in vars(self_metrics).values() if isinstance(value, Metric)),
+        *self_metrics.ALL,
         *(metric for name in discover() for metric in metrics_of(name)),
     ]
 }

@@ -93,7 +93,7 @@ them out.
 
 
 def metrics_page() -> str:
-    declared = [value for value in vars(self_metrics).values() if isinstance(value, Metric) and value.family is None]
+    declared = [metric for metric in self_metrics.ALL if metric.family is None]
     parts = [
         NOTICE,
         "# Metrics\n\n",

@@ -11,18 +11,13 @@ from dashboards.source.rules import rules
 from exporter.collectors import discover, metrics_of
 from exporter.config.durations import write_duration
 from exporter.metrics import self_metrics
-from exporter.metrics.metric import Metric
 
 SCRAPE = ("job", "instance")
 SLOWEST_SCRAPE = timedelta(minutes=1)
 TARGET = ("network", "role", "target")
 
 # Of a summary only its parts have series.
-OWN = {
-    metric.name: metric
-    for metric in vars(self_metrics).values()
-    if isinstance(metric, Metric) and (metric.family or metric.type != "summary")
-}
+OWN = {metric.name: metric for metric in self_metrics.ALL if metric.family or metric.type != "summary"}
 COLLECTED = {metric.name: (metric, name) for name in discover() for metric in metrics_of(name)}
 
 RECORDED: dict[str, tuple[str, ...]] = {

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from itertools import chain
 
 from exporter.app import App
 from exporter.cli.autoreload import ConfigFile, keep_looking
@@ -20,7 +21,6 @@ from exporter.config.models import Target
 from exporter.errors import Unreachable, WrongConfiguration
 from exporter.log import set_up
 from exporter.metrics import self_metrics
-from exporter.metrics.metric import Metric
 from exporter.node.endpoint import EndpointResolver
 from exporter.node.secret_file import SecretFile, Unreadable
 from exporter.scheduling.sharding import Shard, choose
@@ -106,9 +106,7 @@ def read_settings(flags: Flags) -> Settings:
 
 def taken_labels() -> set[str]:
     """Return the label names that the exporter's own series have."""
-    metrics = [value for value in vars(self_metrics).values() if isinstance(value, Metric)]
-    for name in discover():
-        metrics += metrics_of(name)
+    metrics = chain(self_metrics.ALL, *map(metrics_of, discover()))
     return {"target", "network", "role", *(label for metric in metrics for label in metric.labels)}
 
 

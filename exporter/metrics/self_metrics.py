@@ -109,3 +109,6 @@ TOKEN_EXPIRY = Metric(
     "Unix time in seconds when the token in use expires, from its exp claim.",
     ("renewed_by",),
 )
+
+ALL = tuple(value for value in tuple(vars().values()) if isinstance(value, Metric))
+"""Each of them once, in their order; of a summary its parts too."""
