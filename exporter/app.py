@@ -1,38 +1,28 @@
-"""Puts the exporter together, runs it, and ends it."""
+"""Puts the exporter together, runs it, and ends it: the one place where its parts are made."""
 
 import asyncio
 import gc
-import json
 import logging
-import os
-import platform
-import ssl
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, distribution
+from dataclasses import dataclass
 
-from aiohttp import web
-from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector
-
-from exporter import __version__
 from exporter.clock import Clock
 from exporter.collectors import discover
-from exporter.config.flag_types import Address
 from exporter.config.flags import Flags
 from exporter.config.loader import Settings
-from exporter.errors import WrongConfiguration
 from exporter.exposition.page_cache import Pages
-from exporter.exposition.text import Lines, read_registry
-from exporter.metrics import self_metrics
-from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.reload import Reloader
 from exporter.scheduling.sharding import Shard
 from exporter.web.access import Access
+from exporter.web.exporter_metrics import ExporterMetrics
 from exporter.web.lifecycle import Control
 from exporter.web.probe import Probe
 from exporter.web.routes import make_site
 from exporter.web.scrape import Scrape
+from exporter.web.server import Server
 from exporter.web.status_page import Landing
 
 log = logging.getLogger(__name__)
@@ -44,110 +34,53 @@ NAME_LOOKUPS = 64
 """How many names may be looked up at once: a resolver that hangs takes a thread for each, and not the last one."""
 
 
-class App:
-    """One exporter, from its settings to its end."""
+def build(settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> "App":
+    """Make all parts, each of those before it; nothing runs yet.
 
-    def __init__(
-        self, settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]
-    ) -> None:
-        """Take settings that are checked already, and `read`, which reads them anew or raises WrongConfiguration."""
-        self._settings = settings
-        self._read = read
-        self._reloading = asyncio.Lock()
-        self._is_reloaded = True
-        self._access = access
-        self._flags = flags
-        self._clock = Clock()
-        self._fleet = Fleet(discover(), Budgets(), self._clock, shard)
-        self._probe = Probe(self._fleet, self._clock, flags.timeout_offset)
-        self._counters = Counters()
-        for result in ("success", "failure"):
-            self._counters.add(self_metrics.RELOADS, result, amount=0)
-        self._read_at = self._clock.now()
-        self._revision = revision()
-        self._registry = CollectorRegistry()
-        if not flags.web_disable_exporter_metrics:
-            for collector in (ProcessCollector, PlatformCollector, GCCollector):
-                collector(registry=self._registry)
+    The settings are checked already; `read` reads them anew or raises WrongConfiguration.
+    """
+    clock = Clock()
+    fleet = Fleet(discover(), Budgets(), clock, shard)
+    reloader = Reloader(settings, read, fleet, clock)
+    probe = Probe(fleet, clock, flags.timeout_offset)
+    own = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
+    pages = Pages(clock)
+    ready_at = clock.monotonic() + READY_AFTER_SECONDS
+    application = make_site(
+        Scrape(fleet, pages, own.lines),
+        Landing(fleet, clock, flags.web_telemetry_path, flags.external_url),
+        Control(lambda: reloader.settings, reloader.reload),
+        probe,
+        lambda: fleet.first_round.is_set() or clock.monotonic() >= ready_at,
+        prefix=flags.prefix,
+        telemetry_path=flags.web_telemetry_path,
+        most_requests=flags.web_max_requests,
+    )
+    return App(fleet, reloader, pages, Server(application, access, flags.web_listen_address))
+
+
+@dataclass
+class App:
+    """One exporter, from its start to its end."""
+
+    fleet: Fleet
+    reloader: Reloader
+    pages: Pages
+    server: Server
 
     async def run(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set. Raises WrongConfiguration if an address cannot be had."""
-        loop = asyncio.get_running_loop()
-        loop.set_default_executor(ThreadPoolExecutor(NAME_LOOKUPS, "names"))
-        fleet = self._fleet
-        pages = Pages(self._clock)
-        ready_at = loop.time() + READY_AFTER_SECONDS
-        site = make_site(
-            Scrape(fleet, pages, self._own),
-            Landing(fleet, self._clock, self._flags.web_telemetry_path, self._flags.external_url),
-            Control(lambda: self._settings, self.reload),
-            self._probe,
-            lambda: fleet.first_round.is_set() or loop.time() >= ready_at,
-            prefix=self._flags.prefix,
-            telemetry_path=self._flags.web_telemetry_path,
-            most_requests=self._flags.web_max_requests,
-        )
-        self._access.guard(site)
-        # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.
-        server = web.AppRunner(site, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
-        await server.setup()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(NAME_LOOKUPS, "names"))
         try:
-            for address in self._flags.web_listen_address:
-                await listen(server, address, self._access.ssl_context())
-            fleet.start(self._settings)
-            settled = asyncio.create_task(settle(fleet))
+            await self.server.start()
+            self.fleet.start(self.reloader.settings)
+            settled = asyncio.create_task(settle(self.fleet))
             await stop.wait()
             settled.cancel()
             log.info("stopping")
         finally:
-            await asyncio.gather(fleet.stop(), server.cleanup())
-            pages.close()
-
-    async def reload(self) -> None:
-        """Read the settings anew and put them in force. Raises WrongConfiguration, and then all is as it was."""
-        async with self._reloading:
-            try:
-                settings = self._read()
-            except WrongConfiguration as error:
-                self._is_reloaded = False
-                self._counters.add(self_metrics.RELOADS, "failure")
-                # Its faults say everything: there is no bug to trace.
-                log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
-                raise
-            else:
-                await self._fleet.apply(settings)
-                self._settings, self._is_reloaded, self._read_at = settings, True, self._clock.now()
-                self._counters.add(self_metrics.RELOADS, "success")
-                log.info("the configuration was read again")
-            finally:
-                self._fleet.changed()
-
-    def _own(self) -> Lines:
-        samples = [
-            self_metrics.BUILD_INFO.sample(
-                1, version=__version__, revision=self._revision, pythonversion=platform.python_version()
-            ),
-            self_metrics.SHARD.sample(self._fleet.shard.number),
-            self_metrics.SHARDS.sample(self._fleet.shard.total),
-            self_metrics.RELOAD_SUCCESSFUL.sample(self._is_reloaded),
-            self_metrics.RELOAD_SUCCESS_TIMESTAMP.sample(self._read_at),
-            self_metrics.PROBES.sample(self._probe.running),
-            *self._counters.samples(),
-            *read_registry(self._registry),
-        ]
-        if latest := self._fleet.latest:
-            samples += self_metrics.LAST_START.sample(latest.at), self_metrics.LATE.sample(latest.late)
-        return Lines(samples)
-
-
-async def listen(server: web.AppRunner, address: Address, tls: ssl.SSLContext | None) -> None:
-    try:
-        await web.TCPSite(server, address.host, address.port, ssl_context=tls).start()
-    except (OSError, UnicodeError) as error:  # a host name that is none is the latter
-        number = getattr(error, "errno", None)
-        reason = os.strerror(number) if number and number > 0 else str(error)
-        raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error
-    log.info("listening", extra={"address": str(address)})
+            await asyncio.gather(self.fleet.stop(), self.server.stop())
+            self.pages.close()
 
 
 async def settle(fleet: Fleet) -> None:
@@ -155,12 +88,3 @@ async def settle(fleet: Fleet) -> None:
     await fleet.first_round.wait()
     gc.collect()
     gc.freeze()
-
-
-def revision() -> str:
-    """Return the commit this was installed from, where the installer wrote it down."""
-    try:
-        written_down = distribution("canton-exporter").read_text("direct_url.json")
-        return str(json.loads(written_down or "{}")["vcs_info"]["commit_id"])
-    except (PackageNotFoundError, KeyError, ValueError):
-        return "unknown"

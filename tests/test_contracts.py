@@ -12,6 +12,7 @@ ROOT = Path(__file__).parent.parent
 LINT = Path(sys.executable).with_name("lint-imports")
 
 DOWN, NODE, WEB, SIMULATOR = "Imports point down only", "Inside the node", "Inside the web", "Inside the simulator"
+HTTP = "Only the transport asks nodes, and only the web serves"
 BREACHES = {
     "the simulator shares the exporter's errors": (DOWN, "simulator/facts.py", "exporter.errors"),
     "a node's client knows a collector": (DOWN, "node/client.py", "exporter.collectors.acs"),
@@ -66,11 +67,8 @@ BREACHES = {
     "a collector schedules": ("Only the schedule knows APScheduler", "collectors/acs.py", "apscheduler"),
     "the fleet schedules by itself": ("Only the schedule knows APScheduler", "scheduling/fleet.py", "apscheduler"),
     "the schedule knows what it runs": ("Inside the scheduling", "scheduling/schedule.py", "exporter.scheduling.fleet"),
-    "what collectors share asks over HTTP": (
-        "Only the transport asks nodes, and only the web serves",
-        "api/scan.py",
-        "aiohttp",
-    ),
+    "what collectors share asks over HTTP": (HTTP, "api/scan.py", "aiohttp"),
+    "what puts the parts together serves": (HTTP, "app.py", "aiohttp"),
 }
 
 

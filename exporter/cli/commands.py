@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from itertools import chain
 
-from exporter.app import App
+from exporter.app import App, build
 from exporter.cli.autoreload import ConfigFile, keep_looking
 from exporter.cli.demo import demo
 from exporter.cli.probe import probe
@@ -127,7 +127,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    app = App(settings, access, flags, shard, read or (lambda: settings))
+    app = build(settings, access, flags, shard, read or (lambda: settings))
     tasks: set[asyncio.Task[None]] = set()
 
     def start(work: Coroutine[None, None, None]) -> None:
@@ -149,8 +149,8 @@ async def serve(
 
 
 async def reload_quietly(app: App) -> None:
-    with suppress(WrongConfiguration):  # the app has logged it, and nobody waits for an answer
-        await app.reload()
+    with suppress(WrongConfiguration):  # which is logged, and nobody waits for an answer
+        await app.reloader.reload()
 
 
 async def serve_demo(access: Access, flags: Flags, shard: Shard) -> int:
