@@ -5,16 +5,17 @@ import json
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import aiohttp
+from exporter.cli.healthcheck import status_of
 
 PROGRAM = "prometheus"
 END_SECONDS = 10.0
 """How long an orderly end may take."""
-START_SECONDS, PAUSE = 10.0, 0.1
-"""How long to wait for its first answer, and between two tries."""
+START_SECONDS, TRY_SECONDS, PAUSE = 10.0, 1.0, 0.1
+"""How long to wait for its first answer, for the answer of one try, and between two tries."""
 
 
 def is_here() -> bool:
@@ -77,12 +78,11 @@ async def alerts_page(process: asyncio.subprocess.Process, listen: str) -> str |
 
     Debian's package has no new pages, only the classic ones below another path.
     """
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(START_SECONDS)) as session:
-        for _ in range(round(START_SECONDS / PAUSE)):
-            with suppress(aiohttp.ClientError, TimeoutError):
-                async with session.get(f"http://{listen}/alerts") as answer:
-                    return f"http://{listen}{'/classic' if answer.status == 404 else ''}/alerts"
-            if process.returncode is not None:
-                break
-            await asyncio.sleep(PAUSE)
+    for _ in range(round(START_SECONDS / PAUSE)):
+        with suppress(OSError, HTTPException):
+            status = await asyncio.to_thread(status_of, HTTPConnection(listen, timeout=TRY_SECONDS), "/alerts")
+            return f"http://{listen}{'/classic' if status == 404 else ''}/alerts"
+        if process.returncode is not None:
+            break
+        await asyncio.sleep(PAUSE)
     return None
