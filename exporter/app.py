@@ -16,14 +16,14 @@ from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.reload import Reloader
 from exporter.scheduling.sharding import Shard
-from exporter.web.access import Access
+from exporter.web.access import AccessControl
 from exporter.web.exporter_metrics import ExporterMetrics
-from exporter.web.lifecycle import Control
+from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
-from exporter.web.routes import make_site
+from exporter.web.routes import make_application
 from exporter.web.scrape import Scrape
 from exporter.web.server import Server
-from exporter.web.status_page import Landing
+from exporter.web.status_page import StatusPage
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ NAME_LOOKUPS = 64
 """How many names may be looked up at once: a resolver that hangs takes a thread for each, and not the last one."""
 
 
-def build(settings: Settings, access: Access, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> "App":
+def build(settings: Settings, access: AccessControl, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> "App":
     """Make all parts, each of those before it; nothing runs yet.
 
     The settings are checked already; `read` reads them anew or raises WrongConfiguration.
@@ -43,18 +43,18 @@ def build(settings: Settings, access: Access, flags: Flags, shard: Shard, read: 
     fleet = Fleet(discover(), Budgets(), clock, shard)
     reloader = Reloader(settings, read, fleet, clock)
     probe = Probe(fleet, clock, flags.timeout_offset)
-    own = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
+    exporter_metrics = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
     pages = Pages(clock)
     ready_at = clock.monotonic() + READY_AFTER_SECONDS
-    application = make_site(
-        Scrape(fleet, pages, own.lines),
-        Landing(fleet, clock, flags.web_telemetry_path, flags.external_url),
-        Control(lambda: reloader.settings, reloader.reload),
+    application = make_application(
+        Scrape(fleet, pages, exporter_metrics.lines),
+        StatusPage(fleet, clock, flags.web_telemetry_path, flags.external_url),
+        Lifecycle(lambda: reloader.settings, reloader.reload),
         probe,
         lambda: fleet.first_round.is_set() or clock.monotonic() >= ready_at,
         prefix=flags.prefix,
         telemetry_path=flags.web_telemetry_path,
-        most_requests=flags.web_max_requests,
+        max_requests=flags.web_max_requests,
     )
     return App(fleet, reloader, pages, Server(application, access, flags.web_listen_address))
 

@@ -158,7 +158,7 @@ def test_all_that_is_copied_is_there_and_let_through() -> None:
     for source in copied:
         assert (ROOT / source).exists(), source
         assert is_let_through(source), source
-    assert is_let_through("exporter/web/site.py")
+    assert is_let_through("exporter/web/server.py")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_all_that_is_copied_is_there_and_let_through() -> None:
         "exporter.yaml",
         "exporter.example.yaml",
         "exporter/__pycache__/cli.cpython-313.pyc",
-        "exporter/web/__pycache__/site.cpython-313.pyc",
+        "exporter/web/__pycache__/server.cpython-313.pyc",
         "requirements/dev.txt",
         "secrets/token",
         "server.key",

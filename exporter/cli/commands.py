@@ -24,7 +24,7 @@ from exporter.metrics import self_metrics
 from exporter.node.endpoint import EndpointResolver
 from exporter.node.secret_file import SecretFile, Unreadable
 from exporter.scheduling.sharding import Shard, choose
-from exporter.web.access import Access
+from exporter.web.access import AccessControl
 
 END_SECONDS = 4.5
 """How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
@@ -48,7 +48,7 @@ def obey(flags: Flags) -> int:
     """Do what the flags say. Raises WrongConfiguration."""
     if flags.command == "demo":
         shard = choose(flags.shard, flags.total_shards)
-        return asyncio.run(serve_demo(Access.load(flags.web_config_file), flags, shard))
+        return asyncio.run(serve_demo(AccessControl.load(flags.web_config_file), flags, shard))
     file = ConfigFile(flags.config_file, lambda: read_settings(flags))
     settings, access = read(flags, file)
     if flags.target is not None and not flags.config_check:  # which a person asks, whoever watches it
@@ -83,12 +83,12 @@ def warn(name: str, target: Target) -> None:
             print(f"canton-exporter: warning: target {name}: {error}", file=sys.stderr)
 
 
-def read(flags: Flags, file: ConfigFile) -> tuple[Settings, Access]:
+def read(flags: Flags, file: ConfigFile) -> tuple[Settings, AccessControl]:
     """Return what both files say. Raises WrongConfiguration with the faults of both."""
     faults: list[str] = []
     settings = access = None
     try:
-        access = Access.load(flags.web_config_file)
+        access = AccessControl.load(flags.web_config_file)
     except WrongConfiguration as error:
         faults += error.faults
     try:
@@ -112,7 +112,7 @@ def taken_labels() -> set[str]:
 
 async def serve(
     settings: Settings,
-    access: Access,
+    access: AccessControl,
     flags: Flags,
     shard: Shard,
     read: Callable[[], Settings] | None = None,
@@ -153,7 +153,7 @@ async def reload_quietly(app: App) -> None:
         await app.reloader.reload()
 
 
-async def serve_demo(access: Access, flags: Flags, shard: Shard) -> int:
+async def serve_demo(access: AccessControl, flags: Flags, shard: Shard) -> int:
     address = flags.web_listen_address[0]
     async with demo(f"http://{address.host or 'localhost'}:{address.port}{flags.prefix}") as settings:
         return await serve(settings, access, flags, shard)

@@ -138,8 +138,8 @@ class Fleet:
         if self._running.get(watch.key) is task:
             del self._running[watch.key]
         if not task.cancelled() and (bug := task.exception()) is not None:
-            told = connection.transport.redact("".join(traceback.format_exception(bug)))
-            log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": told})
+            text = connection.transport.redact("".join(traceback.format_exception(bug)))
+            log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": text})
 
     async def _run(self, connection: Connection, status: WatchStatus) -> None:
         watch, before, remarks = status.watch, status.last, status.remarks

@@ -34,7 +34,7 @@ MOST_WAITING = 16
 """How many passwords may be hashed or wait for it: more are turned away, so that guessing cannot pile up work."""
 
 
-class Access:
+class AccessControl:
     """What the file says by now: with each connection and request it is seen whether a file has changed.
 
     Where a changed file is wrong, that is logged once, and what was said before goes on.
@@ -61,11 +61,11 @@ class Access:
         """Return what to listen with; None is plain HTTP."""
         return self._tls
 
-    def guard(self, site: web.Application) -> None:
-        """Stand before everything a site answers, until it is cleaned up."""
-        site.middlewares.insert(0, self.middleware)
-        site.on_response_prepare.append(self._add_headers)
-        site.on_cleanup.append(self._close)
+    def guard(self, application: web.Application) -> None:
+        """Stand before everything an application serves, until it is cleaned up."""
+        application.middlewares.insert(0, self.middleware)
+        application.on_response_prepare.append(self._add_headers)
+        application.on_cleanup.append(self._close)
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -88,7 +88,7 @@ class Access:
     async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(self._headers)
 
-    async def _close(self, site: web.Application) -> None:
+    async def _close(self, application: web.Application) -> None:
         self._users.close()
 
     def _refresh(self) -> None:

@@ -16,7 +16,7 @@ Reload = Callable[[], Awaitable[None]]
 
 
 @dataclass
-class Control:
+class Lifecycle:
     """The two handlers."""
 
     settings: Callable[[], Settings]

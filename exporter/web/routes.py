@@ -5,22 +5,22 @@ from collections.abc import Callable
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from exporter.web.lifecycle import Control
+from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
 from exporter.web.scrape import Scrape
-from exporter.web.status_page import Landing
+from exporter.web.status_page import StatusPage
 
 
-def make_site(
+def make_application(
     scrape: Scrape,
-    landing: Landing,
-    control: Control,
+    status_page: StatusPage,
+    lifecycle: Lifecycle,
     probe: Probe,
     is_ready: Callable[[], bool],
     *,
     prefix: str,
     telemetry_path: str,
-    most_requests: int,
+    max_requests: int,
 ) -> web.Application:
     """Return the application. /-/healthy looks at nothing: it answers as long as the event loop runs."""
 
@@ -38,21 +38,21 @@ def make_site(
     async def name_server(request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = "canton-exporter"  # aiohttp would tell its version, and Python's
 
-    site = web.Application()
-    site.on_response_prepare.append(name_server)
-    site.router.add_get(f"{prefix}{telemetry_path}", at_most(most_requests, scrape.answer))
-    site.router.add_get(f"{prefix}/-/healthy", healthy)
-    site.router.add_get(f"{prefix}/-/ready", ready)
-    site.router.add_get(f"{prefix}/probe", at_most(most_requests, probe.answer))
-    site.router.add_get(f"{prefix}/config", control.show)
+    application = web.Application()
+    application.on_response_prepare.append(name_server)
+    application.router.add_get(f"{prefix}{telemetry_path}", at_most(max_requests, scrape.answer))
+    application.router.add_get(f"{prefix}/-/healthy", healthy)
+    application.router.add_get(f"{prefix}/-/ready", ready)
+    application.router.add_get(f"{prefix}/probe", at_most(max_requests, probe.answer))
+    application.router.add_get(f"{prefix}/config", lifecycle.show)
     for method in ("POST", "PUT"):
-        site.router.add_route(method, f"{prefix}/-/reload", control.put_in_force)
+        application.router.add_route(method, f"{prefix}/-/reload", lifecycle.put_in_force)
     if telemetry_path != "/":
-        site.router.add_get(f"{prefix}/", landing.answer)
+        application.router.add_get(f"{prefix}/", status_page.answer)
     if prefix:
-        site.router.add_get("/", to_prefix)
-        site.router.add_get(prefix, to_prefix)
-    return site
+        application.router.add_get("/", to_prefix)
+        application.router.add_get(prefix, to_prefix)
+    return application
 
 
 def at_most(count: int, handler: Handler) -> Handler:

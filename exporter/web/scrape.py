@@ -48,11 +48,11 @@ def read_selection(request: web.Request, fleet: Fleet) -> Selection:
 
 @dataclass
 class Scrape:
-    """The page's handler. `own` gives the exporter's own lines, which a page of chosen collectors or targets lacks."""
+    """The page's handler. A page of chosen collectors or targets lacks the `exporter_lines`."""
 
     fleet: Fleet
     pages: Pages
-    own: Callable[[], Lines]
+    exporter_lines: Callable[[], Lines]
 
     async def answer(self, request: web.Request) -> web.Response:
         selection = read_selection(request, self.fleet)
@@ -68,4 +68,4 @@ class Scrape:
 
     def _blocks(self, selection: Selection) -> Sequence[Lines]:
         blocks = [block.lines for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
-        return blocks if selection.collect or selection.targets else [self.own(), *blocks]
+        return blocks if selection.collect or selection.targets else [self.exporter_lines(), *blocks]

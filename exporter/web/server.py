@@ -9,7 +9,7 @@ from aiohttp import web
 
 from exporter.config.flag_types import Address
 from exporter.errors import WrongConfiguration
-from exporter.web.access import Access
+from exporter.web.access import AccessControl
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 class Server:
     """An application behind its access control, on some addresses."""
 
-    def __init__(self, application: web.Application, access: Access, addresses: Sequence[Address]) -> None:
+    def __init__(self, application: web.Application, access: AccessControl, addresses: Sequence[Address]) -> None:
         access.guard(application)
         # A scraper that went away must not go on costing; one that reads slowly must not hold up the end.
         self._runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)

@@ -49,8 +49,8 @@ TARGET = """<h2>{name} <span class="{state}">{state}</span></h2><p class="quiet"
 
 
 @dataclass
-class Landing:
-    """The landing page's handler."""
+class StatusPage:
+    """The status page's handler."""
 
     fleet: Fleet
     clock: Clock
@@ -95,12 +95,12 @@ class Landing:
             f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
             f'<td class="number">{write_duration(schedule.interval)}</td>',
             f'<td class="number">{status.series}</td>',
-            f'<td class="error">{escape(said(status))}</td>',
+            f'<td class="error">{escape(details(status))}</td>',
         ]
         return f"<tr>{''.join(cells)}</tr>\n"
 
 
-def said(status: WatchStatus) -> str:
+def details(status: WatchStatus) -> str:
     """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
     run = status.last
     parts = [f"under way: {status.progress}"] if status.progress else []

@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from exporter.errors import WrongConfiguration
 from exporter.web import access
-from exporter.web.access import Access
+from exporter.web.access import AccessControl
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "web-config.example.yml"
 VERIFIED = {"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": "client-ca.crt"}
@@ -83,7 +83,7 @@ def say(file: Path, **keys: Any) -> None:
 
 def faults_of(file: Path) -> list[str]:
     with pytest.raises(WrongConfiguration) as error:
-        Access.load(file)
+        AccessControl.load(file)
     return [fault.removeprefix(f"{file}: ") for fault in error.value.faults]
 
 
@@ -99,13 +99,13 @@ async def serve() -> AsyncIterator[Serve]:
         raise RuntimeError("on purpose")
 
     async def serve(path: Path | None) -> str:
-        found = Access.load(path)
-        site = web.Application()
-        site.router.add_get("/", hello)
-        site.router.add_get("/-/healthy", hello)
-        site.router.add_get("/broken", broken)
-        found.guard(site)
-        runners.append(web.AppRunner(site, access_log=None, shutdown_timeout=1))
+        found = AccessControl.load(path)
+        application = web.Application()
+        application.router.add_get("/", hello)
+        application.router.add_get("/-/healthy", hello)
+        application.router.add_get("/broken", broken)
+        found.guard(application)
+        runners.append(web.AppRunner(application, access_log=None, shutdown_timeout=1))
         await runners[-1].setup()
         context = found.ssl_context()
         listener = web.TCPSite(runners[-1], "127.0.0.1", 0, ssl_context=context)
@@ -173,7 +173,7 @@ def test_promtool_and_we_accept_the_example(file: Path) -> None:
     shutil.copy(EXAMPLE, file)
     command = ["promtool", "check", "web-config", str(file)]
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - the command is our own
-    assert Access.load(file).ssl_context()
+    assert AccessControl.load(file).ssl_context()
 
 
 def test_what_the_example_shows_in_comments_is_right_too(file: Path) -> None:
@@ -188,7 +188,7 @@ def test_what_the_example_shows_in_comments_is_right_too(file: Path) -> None:
         assert f"# {line}\n" in shown
         shown = shown.replace(f"# {line}\n", f"{line}\n")
     put(file, shown)
-    assert Access.load(file).ssl_context()
+    assert AccessControl.load(file).ssl_context()
 
 
 def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_pipe_is_not_waited_for(file: Path) -> None:
 
 def test_a_file_that_is_not_there_is_a_fault(file: Path) -> None:
     with pytest.raises(WrongConfiguration, match="cannot be read"):
-        Access.load(file)
+        AccessControl.load(file)
 
 
 async def test_blank_settings_are_as_good_as_absent(file: Path, serve: Serve) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.collectors import test_health, test_ledger_offsets
 from tests.nodes import TestNode
-from tests.web.test_site import HAS_THE_PARTICIPANT, HAS_THE_SCAN, Open, open_site  # noqa: F401 - a fixture
+from tests.web.test_routes import HAS_THE_PARTICIPANT, HAS_THE_SCAN, Open, open_site  # noqa: F401 - a fixture
 
 TEN = {"X-Prometheus-Scrape-Timeout-Seconds": "11"}
 

@@ -1,4 +1,4 @@
-"""What the exporter serves: the page as scrapers negotiate it, the landing page, health and readiness."""
+"""What the exporter serves: the page as scrapers negotiate it, the status page, health and readiness."""
 
 import asyncio
 import gzip
@@ -21,11 +21,11 @@ from exporter.node.rate_limit import Budgets
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.sharding import Shard
 from exporter.web.content_negotiation import choose_format, takes_gzip
-from exporter.web.lifecycle import Control
+from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
-from exporter.web.routes import make_site
+from exporter.web.routes import make_application
 from exporter.web.scrape import Scrape
-from exporter.web.status_page import Landing
+from exporter.web.status_page import StatusPage
 from tests.nodes import TestNode
 
 PROMETHEUS_2 = (
@@ -82,7 +82,7 @@ COLLECTORS = {name: discover()[name] for name in ("feature_support", "health", "
 
 @pytest.fixture
 async def open_site(node: TestNode) -> AsyncIterator[Open]:
-    """Return a function that serves a site with two targets, or a shard's part of them, and gives a client of it."""
+    """Return a function that serves two targets, or a shard's part of them, and gives a client of it."""
     fleets: list[Fleet] = []
     pages = Pages(Clock())
     clients: list[TestClient[Any, Any]] = []
@@ -110,18 +110,18 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         settings, faults = check({"targets": targets}, COLLECTORS)
         assert settings is not None, faults
         await fleet.apply(settings)  # and not started: a watch runs when a test lets it
-        own_lines = Lines([self_metrics.RELOAD_SUCCESSFUL.sample(1)])
-        site = make_site(
-            Scrape(fleet, pages, lambda: own_lines),
-            Landing(fleet, Clock(), path, prefix),
-            Control(lambda: settings, reload),
+        exporter_lines = Lines([self_metrics.RELOAD_SUCCESSFUL.sample(1)])
+        application = make_application(
+            Scrape(fleet, pages, lambda: exporter_lines),
+            StatusPage(fleet, Clock(), path, prefix),
+            Lifecycle(lambda: settings, reload),
             Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
             prefix=prefix,
             telemetry_path=path,
-            most_requests=most,
+            max_requests=most,
         )
-        client = TestClient(TestServer(site), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
+        client = TestClient(TestServer(application), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         client.wrong = wrong  # type: ignore[attr-defined] # for tests that spoil the configuration
         client.fleet = fleet  # type: ignore[attr-defined] # for tests that let a watch run
         clients.append(client)
@@ -228,7 +228,7 @@ async def test_a_scrape_that_asks_all_shards_the_same_fails_on_none(
         (Shard(2, 3), "shard 2 of 3: 0 of 2 targets &middot; 0 watches</p>"),
     ],
 )
-async def test_the_landing_page_says_which_shard_this_is(open_site: Open, shard: Shard, said: str) -> None:
+async def test_the_status_page_says_which_shard_this_is(open_site: Open, shard: Shard, said: str) -> None:
     client = await open_site(shard=shard)
     assert said in await (await client.get("/")).text()
     client = await open_site()
@@ -272,7 +272,7 @@ async def test_everything_stands_below_the_prefix(open_site: Open) -> None:
     assert 'href="/canton/numbers"' in await landing.text()
 
 
-async def test_the_landing_page_shows_each_watch_and_lets_nothing_run(open_site: Open) -> None:
+async def test_the_status_page_shows_each_watch_and_lets_nothing_run(open_site: Open) -> None:
     client = await open_site()
     answer = await client.get("/")
     page = await answer.text()
@@ -290,7 +290,7 @@ async def test_the_landing_page_shows_each_watch_and_lets_nothing_run(open_site:
         assert word in page
 
 
-async def test_what_a_node_says_is_text_on_the_landing_page(open_site: Open, node: TestNode) -> None:
+async def test_what_a_node_says_is_text_on_the_status_page(open_site: Open, node: TestNode) -> None:
     client = await open_site()
     node.answer_everything(status=500, answers={"error": "<script>alert('owned')</script>"})
     for connection in client.fleet.connections.values():
