@@ -1,9 +1,10 @@
 PYTHON ?= python3
+KIND ?= scan
 CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-slow coverage check lint types docs test-chart chart incidents bench lock package clean
+.PHONY: help demo run test test-slow coverage check lint types docs test-chart chart incidents bench lock package collector clean
 
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +35,10 @@ types: .venv/installed ## Check types
 
 docs: .venv/installed ## Write what is generated: metric and configuration reference, example
 	@.venv/bin/python -m tools.generate
+
+collector: .venv/installed ## Start a collector: make collector NAME=sv_nodes KIND=scan ROUTE=/v0/dso
+	@$(RUN) tools.new_collector $(NAME) $(KIND) $(ROUTE)
+	@$(RUN) ruff format -q . && $(RUN) tools.generate
 
 test-chart: .venv/chart ## Pass the tests of the Helm chart, which need the real engine (100 MB)
 	@$(RUN) pytest -n auto tests/chart

@@ -17,6 +17,25 @@ OF_WEBSOCKETS = {"sent": "request", "received": "200"}
 """What the files say of a websocket's messages, in the words of other operations."""
 
 
+class NoFile(NamedTuple):
+    """An operation that is read although no API file has it, and why."""
+
+    kind: str
+    operation: str
+    why: str
+
+
+NO_FILE = (
+    NoFile("scan", "GET /v0/events/latest-record-time", "Splice 0.9 brought it"),
+    NoFile("scan", "POST /v0/coin-rules", "the document's name of amulet-rules"),
+    NoFile("scan", "POST /v2/state/acs", "Splice 0.7.5 brought it"),
+)
+
+
+def without_file(kind: str) -> set[str]:
+    return {each.operation for each in NO_FILE if each.kind == kind}
+
+
 class Fact(NamedTuple):
     types: tuple[str, ...]
     is_required: bool

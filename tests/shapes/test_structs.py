@@ -13,9 +13,8 @@ from exporter.simulator import Dialect
 from tests.shapes.conftest import Record
 from tests.shapes.reads import faults, reads
 from tests.shapes.recording import Exchange, Reading
-from tests.shapes.table import ROOT, TABLES, Fact, Shape, anonymous
+from tests.shapes.table import NO_FILE, ROOT, TABLES, Fact, Shape, anonymous
 from tests.shapes.test_simulator import release
-from tests.shapes.test_tool import UNKNOWN
 from tools.coverage import DOCUMENT, NETWORK
 
 EXEMPT = {
@@ -60,7 +59,7 @@ async def test_each_exemption_is_still_needed(record: Record) -> None:
 async def test_the_answer_of_every_operation_that_is_read_is_held_to_the_table(record: Record) -> None:
     readings = [reading for dialect in Dialect for reading in (await record(dialect)).readings]
     held = {(each.asked.kind, each.asked.operation) for each in readings if good_answers(each)}
-    unknown = {(kind, operation) for kind, operations in UNKNOWN.items() for operation in operations}
+    unknown = {(each.kind, each.operation) for each in NO_FILE}
     # What is asked for health alone is read by its status.
     read = {
         (each.base, f"{each.method} {anonymous(each.path)}")
