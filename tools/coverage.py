@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tools.markdown import NOTICE, table
+
 TESTS = Path(__file__).parent.parent / "tests/collectors"
 
 WRITES = "It writes, and the exporter never does."
@@ -135,6 +137,19 @@ NETWORK: Sequence[Operation] = (
     Operation(SCAN, "GET", "/v0/reward-accounting-process/rounds/{round_number}/root-hash", ("reward_batches",)),
 )
 """What is read of the network beyond the document."""
+
+
+def coverage_page() -> str:
+    head = ["Of a", "Operation", "Read by, or why not", "Tested in"]
+    return "".join(
+        [
+            f"{NOTICE}# Coverage\n\nEvery operation of the API document, in its order: who reads it and where that is ",
+            "tested, or why nobody does. Nothing that writes is ever called.\n\n",
+            table(head, rows(DOCUMENT)),
+            "\n## Beyond the document\n\nWhat else the network's releases have and the exporter reads.\n\n",
+            table(head, rows(NETWORK)),
+        ]
+    )
 
 
 def rows(operations: Sequence[Operation]) -> Iterator[Sequence[str]]:
