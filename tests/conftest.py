@@ -1,6 +1,7 @@
 """What most tests need: a clock to advance, a node that answers what it was told, and the lines made of it."""
 
 import os
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -8,22 +9,25 @@ from functools import partial
 from typing import Any
 
 import pytest
+import trustme
 
 from exporter.clock import Clock
 from exporter.collector import Collector
 from exporter.config.loader import check
-from exporter.config.models import Budget, NoAuth, Target
+from exporter.config.models import Budget, Kind, NoAuth, Target
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
-from exporter.node.auth import Auth, make_auth
-from exporter.node.rate_limit import Budgets
+from exporter.node.auth import Auth, NoToken, make_auth
+from exporter.node.client import Node
+from exporter.node.rate_limit import Budgets, Share
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome, Run, Watch, run
 from exporter.scheduling.watch_status import WatchStatus
 from tests.nodes import TestNode
 
 NOW = 1_795_240_000.0  # 2026-11-21T05:46:40Z
+Connect = Callable[..., Transport]
 
 
 class FakeClock(Clock):
@@ -82,7 +86,7 @@ def counters() -> Counters:
 
 
 @pytest.fixture
-async def connect(clock: FakeClock, counters: Counters) -> AsyncIterator[Callable[..., Transport]]:
+async def connect(clock: FakeClock, counters: Counters) -> AsyncIterator[Connect]:
     """Return a function that opens a transport to a url; all are closed in the end."""
     opened = []
 
@@ -97,13 +101,43 @@ async def connect(clock: FakeClock, counters: Counters) -> AsyncIterator[Callabl
         await transport.close()
 
 
+@pytest.fixture
+def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
+    """Return a certificate authority that the exporter trusts."""
+    authority = trustme.CA()
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
+    return authority
+
+
+class Asking:
+    """Makes the node that a run would ask."""
+
+    def __init__(self, connect: Connect, clock: Clock) -> None:
+        self._connect = connect
+        self._clock = clock
+
+    def __call__(
+        self, url: str, auth: Auth | None = None, *, seconds: float = 5.0, share: Share = Share.WHOLE, **settings: Any
+    ) -> Node:
+        transport = self._connect(url, **settings)
+        deadline = self._clock.monotonic() + seconds
+        return Node(Kind.LEDGER, transport, auth or NoToken(), self._clock, deadline, share=share)
+
+
+@pytest.fixture
+def asking(connect: Connect, clock: FakeClock) -> Asking:
+    return Asking(connect, clock)
+
+
 class Lines:
     """Runs a collector as the exporter would and returns the lines that the page gets, without the target's labels.
 
     A second call is the watch's next run. A run that is not ok gives one line that says so.
     """
 
-    def __init__(self, node: TestNode, connect: Callable[..., Transport], clock: FakeClock) -> None:
+    def __init__(self, node: TestNode, connect: Connect, clock: FakeClock) -> None:
         self._node = node
         self._connect = connect
         self._clock = clock
@@ -151,5 +185,5 @@ def text_lines(status: WatchStatus) -> list[str]:
 
 
 @pytest.fixture
-async def lines(node: TestNode, connect: Callable[..., Transport], clock: FakeClock) -> Lines:
+async def lines(node: TestNode, connect: Connect, clock: FakeClock) -> Lines:
     return Lines(node, connect, clock)

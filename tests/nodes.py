@@ -33,6 +33,13 @@ def free_port() -> int:
             return port
 
 
+def server_tls(certificate: trustme.LeafCert) -> ssl.SSLContext:
+    """Return what a node needs to serve TLS with a certificate."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    certificate.configure_cert(context)
+    return context
+
+
 @dataclass
 class Told:
     """One answer, and how often it was asked for."""

@@ -8,11 +8,10 @@ import pytest
 from exporter.collectors.ledger_completions import ledger_completions
 from exporter.collectors.ledger_contracts import ledger_contracts
 from exporter.collectors.ledger_updates import ledger_updates
-from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.ledger.update_format import Shape
 from exporter.simulator.nodes.ledger import LedgerNode
-from tests.conftest import FakeClock, Lines
+from tests.conftest import Connect, FakeClock, Lines
 from tests.nodes import TestNode
 
 KINDS = {
@@ -36,7 +35,7 @@ async def network(clock: FakeClock) -> AsyncIterator[Network]:
 
 
 @pytest.fixture
-def look_at(node: TestNode, connect: Callable[..., Transport], clock: FakeClock) -> Callable[[LedgerNode], Lines]:
+def look_at(node: TestNode, connect: Connect, clock: FakeClock) -> Callable[[LedgerNode], Lines]:
     """Return what runs a collector against a simulated ledger."""
 
     def look_at(ledger: LedgerNode) -> Lines:

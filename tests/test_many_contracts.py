@@ -11,14 +11,12 @@ from aiohttp import web
 
 from exporter.collectors.ledger_contracts import ledger_contracts
 from exporter.node.auth import StaticToken
-from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Kind, Network, NodeSpec
 from exporter.simulator.faults import Status
 from exporter.simulator.nodes.ledger import LedgerNode
-from tests.conftest import FakeClock, Lines
+from tests.conftest import Connect, FakeClock, Lines
 from tests.nodes import TestNode
 
-Connect = Callable[..., Transport]
 PAGE, LIST = "/v2/state/active-contracts-page", "/v2/state/active-contracts"
 FEW, MANY, MOST = 250, 10_000, 100_000
 WAYS: dict[str, tuple[Dialect, bool, tuple[str, str]]] = {

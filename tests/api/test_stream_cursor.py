@@ -5,19 +5,16 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from exporter.api.stream_cursor import WIDEST, Position, Start, check_order, follow
-from exporter.config.models import Kind
 from exporter.errors import Malformed, Refused, TooLarge
-from exporter.node.auth import NoToken
 from exporter.node.client import Node
-from exporter.node.transport import Transport
-from tests.conftest import FakeClock
+from tests.conftest import Asking, FakeClock
 
 Read = Callable[[Position, int], Awaitable[int]]
 
 
 @pytest.fixture
-async def node(connect: Callable[..., Transport], clock: FakeClock) -> Node:
-    return Node(Kind.LEDGER, connect("http://127.0.0.1:9"), NoToken(), clock, clock.monotonic() + 12)
+async def node(asking: Asking) -> Node:
+    return asking("http://127.0.0.1:9", seconds=12)
 
 
 def most(updates: int, asked: list[tuple[int, int, int]]) -> Read:

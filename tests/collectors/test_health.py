@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import ssl
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import formatdate
@@ -14,9 +13,8 @@ from aiohttp import web
 
 from exporter.collectors.health import health
 from exporter.node.auth import StaticToken
-from exporter.node.transport import Transport
-from tests.conftest import NOW, FakeClock, Lines
-from tests.nodes import RawNode, TestNode
+from tests.conftest import NOW, Connect, FakeClock, Lines
+from tests.nodes import RawNode, TestNode, server_tls
 
 LIVEZ, READYZ, VERSION = "/livez", "/readyz", "/v2/version"
 NO_ROUTE = {"error": "The requested resource could not be found: /api/validator/livez"}
@@ -81,9 +79,7 @@ async def test_a_node_without_livez_is_up_if_it_is_ready(node: TestNode, lines: 
     assert await states(lines) == UP | READY
 
 
-async def test_a_readiness_that_hangs_does_not_hide_the_version(
-    lines: Lines, connect: Callable[..., Transport]
-) -> None:
+async def test_a_readiness_that_hangs_does_not_hide_the_version(lines: Lines, connect: Connect) -> None:
     async def answer(request: web.Request) -> web.Response:
         if request.path == "/readyz":
             await asyncio.sleep(3600)
@@ -177,7 +173,7 @@ async def test_a_node_that_nobody_reaches_is_down(node: TestNode, lines: Lines) 
     assert [request.outcome for request in lines.run.requests] == ["unreachable", "unreachable"]
 
 
-async def test_a_node_whose_name_does_not_resolve_is_down(lines: Lines, connect: Callable[..., Transport]) -> None:
+async def test_a_node_whose_name_does_not_resolve_is_down(lines: Lines, connect: Connect) -> None:
     lines.kept = connect("http://node.invalid")
     assert await states(lines) == down("dns") | NOT_READY
 
@@ -188,7 +184,7 @@ async def test_a_node_whose_certificate_is_not_trusted_is_down(node: TestNode, l
     assert await states(lines) == down("tls") | NOT_READY
 
 
-async def test_a_node_that_speaks_something_else_is_down(lines: Lines, connect: Callable[..., Transport]) -> None:
+async def test_a_node_that_speaks_something_else_is_down(lines: Lines, connect: Connect) -> None:
     async with RawNode(b"220 smtp.example ESMTP\r\n") as node:
         lines.kept = connect(node.url)
         assert await states(lines) == down("connect") | NOT_READY
@@ -446,23 +442,11 @@ async def test_a_token_that_expired_does_not_take_a_living_node_for_dead(lines: 
     assert await states(lines) == UP | READY
 
 
-@pytest.fixture
-def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
-    """Return a certificate authority that the exporter trusts."""
-    authority = trustme.CA()
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
-    return authority
-
-
 async def serve(node: TestNode, certificate: trustme.LeafCert) -> None:
     """Let a node answer well, under TLS."""
-    serving = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    certificate.configure_cert(serving)
     answer_well(node)
     await node.stop()
-    await node.start(serving)
+    await node.start(server_tls(certificate))
 
 
 async def test_tells_until_when_the_certificate_is_valid(lines: Lines, node: TestNode, authority: trustme.CA) -> None:
@@ -471,7 +455,7 @@ async def test_tells_until_when_the_certificate_is_valid(lines: Lines, node: Tes
 
 
 async def test_sees_within_ten_minutes_that_the_certificate_is_another(
-    lines: Lines, node: TestNode, authority: trustme.CA, clock: FakeClock, connect: Callable[..., Transport]
+    lines: Lines, node: TestNode, authority: trustme.CA, clock: FakeClock, connect: Connect
 ) -> None:
     async def runs(seconds: int) -> list[str]:
         """Ask every 15 seconds for a while and return the last lines."""

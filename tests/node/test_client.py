@@ -35,10 +35,8 @@ from exporter.node.decoding import Int64, Struct
 from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Budgets, Share
 from exporter.node.transport import Transport
-from tests.conftest import NOW, FakeClock
+from tests.conftest import NOW, Asking, Connect, FakeClock
 from tests.nodes import RawNode, TestNode
-
-Connect = Callable[..., Transport]
 
 PATH = "/v2/thing"
 NO_ROUTE = {"error": "The requested resource could not be found: GET /v2/thing"}
@@ -52,23 +50,6 @@ class Thing(Struct):
 class Page(Struct):
     items: list[int] | None = None
     next_page_token: str | int | None = None
-
-
-class Asking:
-    """Makes the node that a run would ask."""
-
-    def __init__(self, connect: Connect, clock: Clock) -> None:
-        self._connect = connect
-        self._clock = clock
-
-    def __call__(self, url: str, auth: Auth | None = None, *, seconds: float = 5.0, **settings: Any) -> Node:
-        transport = self._connect(url, **settings)
-        return Node(Kind.LEDGER, transport, auth or NoToken(), self._clock, self._clock.monotonic() + seconds)
-
-
-@pytest.fixture
-def asking(connect: Connect, clock: FakeClock) -> Asking:
-    return Asking(connect, clock)
 
 
 def log(node: Node) -> list[str]:
@@ -529,11 +510,11 @@ async def test_a_single_question_is_not_asked_again(node: TestNode, asking: Aski
     assert len(node.requests) == 1
 
 
-async def test_in_a_long_run_a_single_question_is_asked_again_too(connect: Connect, clock: FakeClock) -> None:
+async def test_in_a_long_run_a_single_question_is_asked_again_too(asking: Asking) -> None:
     failing = b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     last = b'HTTP/1.1 200 OK\r\nContent-Length: 11\r\nConnection: close\r\n\r\n{"count":1}'
     async with RawNode(turns=[failing, last]) as node:
-        long = Node(Kind.LEDGER, connect(node.url), NoToken(), clock, clock.monotonic() + 5, share=Share.HALF)
+        long = asking(node.url, share=Share.HALF)
         assert await long.get(PATH, Thing) == Thing(1)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from base64 import b64encode
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,8 @@ from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Share
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome
-from tests.conftest import Lines, running_node
+from tests.conftest import Connect, Lines, running_node
 from tests.nodes import TestNode
-
-Connect = Callable[..., Transport]
 
 PATH = "/v2/things"
 

@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import itertools
 import resource
-import ssl
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
@@ -22,13 +21,12 @@ from exporter.errors import Failed, Malformed, TooLarge, Unreachable
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
+from exporter.metrics.metric import Metric
 from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Budgets, Share
 from exporter.node.transport import Transport
-from tests.conftest import NOW, FakeClock
-from tests.nodes import RawNode, TestNode
-
-Connect = Callable[..., Transport]
+from tests.conftest import NOW, Connect, FakeClock
+from tests.nodes import RawNode, TestNode, server_tls
 
 ROUTE = "/v2/things/{id}"
 PATH = "/v2/things/7"
@@ -62,6 +60,12 @@ async def fault(asked: Awaitable[Response]) -> str:
 def counted(counters: Counters) -> list[str]:
     """Return the counters as the page shows them, in the order of their names."""
     return sorted("".join(render(counters.samples(), {}).values()).splitlines())
+
+
+def value_of(counters: Counters, metric: Metric) -> float:
+    """Return the value of the only series of a metric."""
+    [value] = [sample.value for sample in counters.samples() if sample.metric is metric]
+    return value
 
 
 def after_one_request(answer: str, size: float | None, throttled: float = 0, method: str = "GET") -> list[str]:
@@ -186,24 +190,12 @@ async def test_a_name_too_long_to_be_one_is_unreachable(connect: Connect, counte
 
 
 @pytest.fixture
-def authority(monkeypatch: pytest.MonkeyPatch) -> trustme.CA:
-    """Return a certificate authority that the exporter trusts."""
-    authority = trustme.CA()
-    trusting = ssl.create_default_context()
-    authority.configure_trust(trusting)
-    monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
-    return authority
-
-
-@pytest.fixture
 async def serve() -> AsyncIterator[Callable[[trustme.LeafCert], Awaitable[TestNode]]]:
     """Return a function that starts a node with a certificate; it answers everything."""
     nodes = []
 
     async def serve(certificate: trustme.LeafCert) -> TestNode:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        certificate.configure_cert(context)
-        nodes.append(await TestNode().start(context))
+        nodes.append(await TestNode().start(server_tls(certificate)))
         nodes[-1].answer_everything(status=204, body=b"")
         return nodes[-1]
 
@@ -433,7 +425,7 @@ async def test_a_body_larger_than_the_cap_is_not_read_on(
     assert f'canton_http_requests_total{{code="200",method="GET",reason="too_large",route="{ROUTE}"}} 1.0' in counted(
         counters
     )
-    [read] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
+    read = value_of(counters, self_metrics.RESPONSE_BYTES)
     assert 2**20 < read < 2 * 2**20
 
 
@@ -451,7 +443,7 @@ async def test_a_gzip_bomb_is_not_unpacked_on(
     finally:
         tracemalloc.stop()
     assert peak < 8 * 2**20
-    [read] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.RESPONSE_BYTES]
+    read = value_of(counters, self_metrics.RESPONSE_BYTES)
     assert 0 < read <= len(bomb)
 
 
@@ -740,8 +732,7 @@ async def hasty(node: TestNode, counters: Counters) -> AsyncIterator[Callable[[B
 
 
 def budget_wait(counters: Counters) -> float:
-    [waited] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.BUDGET_WAIT]
-    return waited
+    return value_of(counters, self_metrics.BUDGET_WAIT)
 
 
 async def test_counts_how_long_the_budget_made_a_request_wait(
@@ -799,8 +790,7 @@ async def test_a_budget_without_room_in_time_is_told_from_a_silent_node(
     assert said == f"NoBudget: {ASKED}: the host's request budget left no room for 0.1 s"
     assert 0.05 < budget_wait(counters) < 0.5
     assert len(node.requests) == 1
-    [requests] = [sample.value for sample in counters.samples() if sample.metric is self_metrics.REQUESTS]
-    assert requests == 1
+    assert value_of(counters, self_metrics.REQUESTS) == 1
 
 
 # What is our own fault

@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import ssl
-from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 import trustme
 
 from exporter.clock import Clock
-from exporter.config.models import Kind
 from exporter.errors import (
     Failed,
     Limited,
@@ -28,15 +26,13 @@ from exporter.errors import (
 )
 from exporter.exposition.text import render
 from exporter.metrics.counters import Counters
-from exporter.node.auth import Auth, NoToken, StaticToken, Token
+from exporter.node.auth import StaticToken, Token
 from exporter.node.client import Node
 from exporter.node.decoding import Struct
-from exporter.node.transport import Transport
-from tests.conftest import FakeClock
-from tests.nodes import RawNode, TestNode
+from tests.conftest import Asking
+from tests.nodes import RawNode, TestNode, server_tls
 from tests.sockets import BINARY, CLOSE, PING, closed, frame, message, socket_node
 
-Connect = Callable[..., Transport]
 PATH = "/v2/things"
 ASKED = f"GET {PATH}"
 BODY = {"activeAtOffset": 41}
@@ -46,18 +42,6 @@ SHUT = "no websocket was opened, which a proxy on the way may not let through"
 
 class Thing(Struct):
     count: int
-
-
-@pytest.fixture
-def ask(connect: Connect, clock: FakeClock) -> Callable[..., Node]:
-    def ask(url: str, auth: Auth | None = None, *, seconds: float = 5.0, **settings: Any) -> Node:
-        transport = connect(url, **settings)
-        return Node(Kind.LEDGER, transport, auth or NoToken(), clock, clock.monotonic() + seconds)
-
-    return ask
-
-
-Ask = Callable[..., Node]
 
 
 async def hear(node: Node) -> list[int]:
@@ -84,9 +68,9 @@ def things(*counts: int) -> list[bytes]:
 # What is whole
 
 
-async def test_gives_an_element_a_message_until_the_node_closes(ask: Ask, counters: Counters) -> None:
+async def test_gives_an_element_a_message_until_the_node_closes(asking: Asking, counters: Counters) -> None:
     async with socket_node(*things(1, 2, 3), closed()) as node:
-        asked = ask(node.url)
+        asked = asking(node.url)
         assert await hear(asked) == [1, 2, 3]
         assert node.asked == [b'{"activeAtOffset":41}']
     assert [(request.method, request.path, request.outcome) for request in asked.requests] == [("GET", PATH, "101")]
@@ -96,21 +80,21 @@ async def test_gives_an_element_a_message_until_the_node_closes(ask: Ask, counte
     ]
 
 
-async def test_none_at_all_is_whole_too(ask: Ask) -> None:
+async def test_none_at_all_is_whole_too(asking: Asking) -> None:
     async with socket_node(closed()) as node:
-        assert await hear(ask(node.url)) == []
+        assert await hear(asking(node.url)) == []
 
 
-async def test_a_message_may_come_in_parts_as_bytes_and_after_a_ping(ask: Ask) -> None:
+async def test_a_message_may_come_in_parts_as_bytes_and_after_a_ping(asking: Asking) -> None:
     parts = [frame(b'{"cou', is_last=False), frame(b"still there?", PING), frame(b'nt": 1}', 0)]
     async with socket_node(*parts, frame(b'{"count": 2}', BINARY), closed()) as node:
-        assert await hear(ask(node.url)) == [1, 2]
+        assert await hear(asking(node.url)) == [1, 2]
 
 
-async def test_opens_with_the_token_headers_and_query_of_all_requests(ask: Ask) -> None:
+async def test_opens_with_the_token_headers_and_query_of_all_requests(asking: Asking) -> None:
     async with socket_node(closed()) as node:
         url = f"{node.url}/api?key=sesame-in-query"
-        assert await hear(ask(url, StaticToken("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
+        assert await hear(asking(url, StaticToken("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
         [head] = node.heads
     assert head.startswith("GET /api/v2/things?key=sesame-in-query HTTP/1.1\r\n")
     for line in ("Authorization: Bearer toktoktok", "X-Key: sesame-in-header", "Sec-WebSocket-Protocol: daml.ws.auth"):
@@ -120,20 +104,19 @@ async def test_opens_with_the_token_headers_and_query_of_all_requests(ask: Ask) 
 
 
 async def test_under_tls_the_certificate_has_to_be_trusted(
-    ask: Ask, node: TestNode, monkeypatch: pytest.MonkeyPatch
+    asking: Asking, node: TestNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    authority, context = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
+    authority = trustme.CA()
     await node.stop()
-    await node.start(context)
+    await node.start(server_tls(authority.issue_cert("127.0.0.1")))
     node.socket(PATH, BODY, {"count": 7})
-    kind, said = await fault(ask(node.url))
+    kind, said = await fault(asking(node.url))
     assert kind is Unreachable
     assert "is not trusted" in said
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
-    assert await hear(ask(node.url)) == [7]
+    assert await hear(asking(node.url)) == [7]
 
 
 # What is not whole
@@ -170,10 +153,10 @@ async def test_under_tls_the_certificate_has_to_be_trusted(
     ],
 )
 async def test_what_breaks_off_is_never_whole(
-    ask: Ask, counters: Counters, pieces: list[bytes], kind: type[Failed], said: str
+    asking: Asking, counters: Counters, pieces: list[bytes], kind: type[Failed], said: str
 ) -> None:
     async with socket_node(*pieces) as node:
-        assert await fault(ask(node.url)) == (kind, said or f"{ASKED}: the answer is not a websocket's")
+        assert await fault(asking(node.url)) == (kind, said or f"{ASKED}: the answer is not a websocket's")
     assert (
         f'canton_http_requests_total{{code="101",method="GET",reason="{kind.reason}",route="{PATH}"}} 1.0'
         in counted(counters)
@@ -183,65 +166,67 @@ async def test_what_breaks_off_is_never_whole(
 @pytest.mark.parametrize(
     "content", [b"", b"no json", b"[" * 9_000, b"null", b'{"count": "one"}', b"{}", b'"a"'], ids=str
 )
-async def test_a_message_that_makes_no_sense_is_malformed(ask: Ask, content: bytes) -> None:
+async def test_a_message_that_makes_no_sense_is_malformed(asking: Asking, content: bytes) -> None:
     async with socket_node(*things(1), frame(content), closed()) as node:
-        kind, said = await fault(ask(node.url))
+        kind, said = await fault(asking(node.url))
     assert kind is Malformed
     assert said.startswith(f"{ASKED}: not the documented answer: ")
     assert len(said) < 400
 
 
 @pytest.mark.parametrize("is_endless", [False, True])
-async def test_a_message_may_be_only_so_large(ask: Ask, monkeypatch: pytest.MonkeyPatch, is_endless: bool) -> None:
+async def test_a_message_may_be_only_so_large(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch, is_endless: bool
+) -> None:
     monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
     pieces = [frame(b"a" * 2**16, is_last=False)] if is_endless else [frame(b"a" * 2**21)]
     endless = itertools.repeat(frame(b"a" * 2**16, 0, is_last=False)) if is_endless else ()
     async with socket_node(*pieces, endless=endless) as node:
-        assert await fault(ask(node.url)) == (TooLarge, f"{ASKED}: a message is larger than the answer may be")
+        assert await fault(asking(node.url)) == (TooLarge, f"{ASKED}: a message is larger than the answer may be")
         assert node.sent < 16 * 2**20
 
 
 # Time
 
 
-async def test_an_endless_answer_ends_with_the_run(ask: Ask) -> None:
+async def test_an_endless_answer_ends_with_the_run(asking: Asking) -> None:
     async with socket_node(endless=itertools.repeat(message({"count": 1}) * 1000)) as node:
         said = f"{ASKED}: the run had no time left for the rest of the answer"
-        assert await fault(ask(node.url, seconds=0.3)) == (TimedOut, said)
+        assert await fault(asking(node.url, seconds=0.3)) == (TimedOut, said)
         await asyncio.wait_for(node.ended.wait(), 5)
 
 
-async def test_a_node_that_falls_silent_is_not_waited_for(ask: Ask, counters: Counters) -> None:
+async def test_a_node_that_falls_silent_is_not_waited_for(asking: Asking, counters: Counters) -> None:
     async with socket_node(*things(1), stays=True) as node:
         said = f"{ASKED}: no further message within 0.1 s"
-        assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, said)
+        assert await fault(asking(node.url, timeout="100ms")) == (TimedOut, said)
         await asyncio.wait_for(node.ended.wait(), 5)
     assert f'canton_http_requests_total{{code="101",method="GET",reason="timeout",route="{PATH}"}} 1.0' in counted(
         counters
     )
 
 
-async def test_pings_are_no_messages(ask: Ask) -> None:
+async def test_pings_are_no_messages(asking: Asking) -> None:
     async with socket_node(endless=itertools.repeat(frame(b"?", PING) * 1000)) as node:
-        kind, said = await fault(ask(node.url, timeout="100ms"))
+        kind, said = await fault(asking(node.url, timeout="100ms"))
         assert (kind, said) == (TimedOut, f"{ASKED}: no further message within 0.1 s")
         await asyncio.wait_for(node.ended.wait(), 5)
 
 
-async def test_a_node_that_opens_no_websocket_is_not_waited_for(ask: Ask) -> None:
+async def test_a_node_that_opens_no_websocket_is_not_waited_for(asking: Asking) -> None:
     async with socket_node(stays=True, head=b"HTTP/1.1 101 Switching") as node:
-        assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, f"{ASKED}: no answer within 0.1 s")
+        assert await fault(asking(node.url, timeout="100ms")) == (TimedOut, f"{ASKED}: no answer within 0.1 s")
 
 
-async def test_an_error_that_never_ends_is_not_waited_for(ask: Ask) -> None:
+async def test_an_error_that_never_ends_is_not_waited_for(asking: Asking) -> None:
     head = b"HTTP/1.1 500 Oh\r\nContent-Length: 100\r\n\r\nabc"
     async with socket_node(stays=True, head=head) as node:
-        assert await fault(ask(node.url, timeout="100ms")) == (TimedOut, f"{ASKED}: no answer within 0.1 s")
+        assert await fault(asking(node.url, timeout="100ms")) == (TimedOut, f"{ASKED}: no answer within 0.1 s")
 
 
-async def test_who_has_heard_enough_hangs_up(ask: Ask, counters: Counters) -> None:
+async def test_who_has_heard_enough_hangs_up(asking: Asking, counters: Counters) -> None:
     async with socket_node(endless=itertools.repeat(message({"count": 1}) * 1000)) as node:
-        async with aclosing(ask(node.url).stream(PATH, Thing, BODY)) as heard:
+        async with aclosing(asking(node.url).stream(PATH, Thing, BODY)) as heard:
             assert (await anext(heard)).count == 1
         await asyncio.wait_for(node.ended.wait(), 5)
     assert f'canton_http_requests_total{{code="101",method="GET",reason="cancelled",route="{PATH}"}} 1.0' in counted(
@@ -249,15 +234,13 @@ async def test_who_has_heard_enough_hangs_up(ask: Ask, counters: Counters) -> No
     )
 
 
-async def test_no_time_left_is_no_request(ask: Ask, clock: Clock) -> None:
+async def test_no_time_left_is_no_request(asking: Asking, clock: Clock) -> None:
     async with socket_node(closed()) as node:
-        assert await fault(ask(node.url, seconds=0)) == (OutOfTime, f"{ASKED}: the run had no time left for it")
+        assert await fault(asking(node.url, seconds=0)) == (OutOfTime, f"{ASKED}: the run had no time left for it")
         assert not node.heads
 
 
-async def test_waits_for_its_turn_once_however_much_comes(
-    connect: Connect, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_waits_for_its_turn_once_however_much_comes(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     turns = []
 
     async def take(self: object, share: object) -> None:
@@ -265,8 +248,7 @@ async def test_waits_for_its_turn_once_however_much_comes(
 
     monkeypatch.setattr("exporter.node.rate_limit.Budget.take", take)
     async with socket_node(*things(*range(50)), closed()) as node:
-        asked = Node(Kind.LEDGER, connect(node.url), NoToken(), clock, clock.monotonic() + 5)
-        assert len(await hear(asked)) == 50
+        assert len(await hear(asking(node.url))) == 50
     assert len(turns) == 1
 
 
@@ -296,40 +278,40 @@ def error(grpc: int | None, code: str = "SOME_CODE", cause: str = "it is so", **
     ],
 )
 async def test_an_error_that_comes_as_a_message_is_what_it_is_elsewhere(
-    ask: Ask, grpc: int | None, kind: type[Exception], status: int
+    asking: Asking, grpc: int | None, kind: type[Exception], status: int
 ) -> None:
     async with socket_node(message(error(grpc)), closed()) as node:
-        assert await fault(ask(node.url)) == (kind, f"{ASKED}: {status} SOME_CODE: it is so")
+        assert await fault(asking(node.url)) == (kind, f"{ASKED}: {status} SOME_CODE: it is so")
 
 
-async def test_an_error_after_elements_is_no_smaller_answer_and_no_lack(ask: Ask) -> None:
+async def test_an_error_after_elements_is_no_smaller_answer_and_no_lack(asking: Asking) -> None:
     async with socket_node(*things(1, 2), message(error(12)), closed()) as node:
-        assert await fault(ask(node.url)) == (Refused, f"{ASKED}: 501 SOME_CODE: it is so, after 2 elements")
+        assert await fault(asking(node.url)) == (Refused, f"{ASKED}: 501 SOME_CODE: it is so, after 2 elements")
     async with socket_node(*things(1, 2), message(error(9, "PARTICIPANT_PRUNED_DATA_ACCESSED")), closed()) as node:
         said = f"{ASKED}: 400 PARTICIPANT_PRUNED_DATA_ACCESSED: it is so"
-        assert await fault(ask(node.url)) == (Refused, said)
+        assert await fault(asking(node.url)) == (Refused, said)
 
 
-async def test_an_operation_that_is_switched_off_says_so_in_a_message(ask: Ask) -> None:
+async def test_an_operation_that_is_switched_off_says_so_in_a_message(asking: Asking) -> None:
     async with socket_node(message(error(9, "DEPRECATED_API_DISABLED", "off")), closed()) as node:
-        assert await fault(ask(node.url)) == (Unsupported, f"{ASKED}: 400 DEPRECATED_API_DISABLED: off")
+        assert await fault(asking(node.url)) == (Unsupported, f"{ASKED}: 400 DEPRECATED_API_DISABLED: off")
 
 
-async def test_a_long_error_is_cut_and_one_that_is_half_an_error_is_malformed(ask: Ask) -> None:
+async def test_a_long_error_is_cut_and_one_that_is_half_an_error_is_malformed(asking: Asking) -> None:
     async with socket_node(message(error(3, "A" * 9_000, "b\n" * 9_000)), closed()) as node:
-        kind, said = await fault(ask(node.url))
+        kind, said = await fault(asking(node.url))
         assert kind is Refused
         assert len(said) < 500
         assert "\n" not in said
     async with socket_node(message({"code": "A", "context": {}}), closed()) as node:
-        assert (await fault(ask(node.url)))[0] is Malformed
+        assert (await fault(asking(node.url)))[0] is Malformed
 
 
-async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> None:
+async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(asking: Asking) -> None:
     secrets = ("toktoktoktoktoktok", "sesame-in-query", "sesame-in-header")
     async with socket_node(message(error(3, cause=" ".join(secrets))), closed()) as node:
         url = f"{node.url}?key=sesame-in-query"
-        asked = ask(url, StaticToken(secrets[0]), headers={"X-Key": "sesame-in-header"})
+        asked = asking(url, StaticToken(secrets[0]), headers={"X-Key": "sesame-in-header"})
         _, said = await fault(asked)
         assert "SOME_CODE: *** *** ***" in asked._transport.redact(said)  # as the runner does with every error
         assert not any(secret in asked._transport.redact(said) for secret in secrets)
@@ -366,21 +348,21 @@ async def test_what_a_node_echoes_of_our_secrets_is_not_passed_on(ask: Ask) -> N
     ids=str,
 )
 async def test_another_answer_than_a_websocket_is_what_it_is_elsewhere(
-    ask: Ask, node: TestNode, counters: Counters, answer: dict[str, Any], kind: type[Exception], said: str
+    asking: Asking, node: TestNode, counters: Counters, answer: dict[str, Any], kind: type[Exception], said: str
 ) -> None:
     node.answer_everything(**answer)
-    assert await fault(ask(node.url)) == (kind, f"{ASKED}: {said}")
+    assert await fault(asking(node.url)) == (kind, f"{ASKED}: {said}")
     assert (
         f'canton_http_requests_total{{code="{answer["status"]}",method="GET",reason="",route="{PATH}"}} 1.0'
         in counted(counters)
     )
 
 
-async def test_a_redirect_is_not_followed(ask: Ask, node: TestNode) -> None:
+async def test_a_redirect_is_not_followed(asking: Asking, node: TestNode) -> None:
     async with socket_node(closed()) as elsewhere:
         node.answer_everything(status=307, body=b"", headers={"Location": f"{elsewhere.url}/v2/things"})
         said = "307: redirects are not followed; configure the address it leads to"
-        assert await fault(ask(node.url, StaticToken("toktoktok"))) == (Refused, f"{ASKED}: {said}")
+        assert await fault(asking(node.url, StaticToken("toktoktok"))) == (Refused, f"{ASKED}: {said}")
         assert not elsewhere.heads
 
 
@@ -392,17 +374,17 @@ async def test_a_redirect_is_not_followed(ask: Ask, node: TestNode) -> None:
         (b"Connection: close", "Invalid upgrade header"),
     ],
 )
-async def test_an_opening_that_is_none_is_malformed(ask: Ask, head: bytes, what: str) -> None:
+async def test_an_opening_that_is_none_is_malformed(asking: Asking, head: bytes, what: str) -> None:
     async with socket_node(head=b"HTTP/1.1 101 Switching Protocols\r\n" + head + b"\r\n\r\n") as node:
-        assert await fault(ask(node.url)) == (Malformed, f"{ASKED}: the answer opens no websocket: {what}")
+        assert await fault(asking(node.url)) == (Malformed, f"{ASKED}: the answer opens no websocket: {what}")
 
 
-async def test_what_is_no_http_or_not_there_is_told_as_of_any_request(ask: Ask) -> None:
+async def test_what_is_no_http_or_not_there_is_told_as_of_any_request(asking: Asking) -> None:
     async with RawNode() as raw:
-        assert (await fault(ask(raw.url)))[0] is Unreachable
+        assert (await fault(asking(raw.url)))[0] is Unreachable
     async with RawNode(b"SSH-2.0-OpenSSH_9.6\r\n") as raw:
-        assert (await fault(ask(raw.url)))[0] is NotHttp
-    kind, said = await fault(ask("http://nowhere.invalid"))
+        assert (await fault(asking(raw.url)))[0] is NotHttp
+    kind, said = await fault(asking("http://nowhere.invalid"))
     assert (kind, said) == (Unreachable, f"{ASKED}: the name nowhere.invalid does not resolve")
 
 
@@ -417,7 +399,7 @@ def choosy(node: TestNode) -> TestNode:
     return node
 
 
-async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(ask: Ask, choosy: TestNode) -> None:
+async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(asking: Asking, choosy: TestNode) -> None:
     class Renewed(StaticToken):
         def __init__(self) -> None:
             super().__init__("outdated")
@@ -425,12 +407,12 @@ async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(as
         def reject(self, token: Token) -> None:
             super().__init__("renewed")
 
-    asked = ask(choosy.url, Renewed())
+    asked = asking(choosy.url, Renewed())
     assert await hear(asked) == [1]
     assert [request.outcome for request in asked.requests] == ["401", "101"]
 
 
-async def test_a_token_that_stays_the_same_is_not_tried_again(ask: Ask, choosy: TestNode) -> None:
-    asked = ask(choosy.url, StaticToken("outdated"))
+async def test_a_token_that_stays_the_same_is_not_tried_again(asking: Asking, choosy: TestNode) -> None:
+    asked = asking(choosy.url, StaticToken("outdated"))
     assert (await fault(asked))[0] is Unauthorized
     assert [request.outcome for request in asked.requests] == ["401"]

@@ -28,12 +28,9 @@ from exporter.node.client import Node
 from exporter.node.decoding import Struct
 from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Share
-from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome, Run, Watch, run
-from tests.conftest import NOW, FakeClock, Lines
+from tests.conftest import NOW, Connect, FakeClock, Lines
 from tests.nodes import RawNode, TestNode
-
-Connect = Callable[..., Transport]
 
 UP = Metric("canton_up", "Up.")
 COUNT = Metric("canton_count", "A count.", ("of",))

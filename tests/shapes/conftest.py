@@ -4,9 +4,8 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from exporter.node.transport import Transport
 from exporter.simulator import Dialect
-from tests.conftest import FakeClock
+from tests.conftest import Connect, FakeClock
 from tests.shapes.recording import Recorder, Recording
 
 RECORDED: dict[Dialect, Recording] = {}
@@ -14,7 +13,7 @@ Record = Callable[[Dialect], Awaitable[Recording]]
 
 
 @pytest.fixture
-def record(connect: Callable[..., Transport], clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Record:
+def record(connect: Connect, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Record:
     async def record(dialect: Dialect) -> Recording:
         if dialect not in RECORDED:
             with monkeypatch.context() as patch:

@@ -17,7 +17,7 @@ from exporter.node.transport import Transport
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
 from exporter.simulator.nodes.ledger import LedgerNode
-from tests.conftest import FakeClock, Lines
+from tests.conftest import Connect, FakeClock, Lines
 from tests.nodes import TestNode
 from tests.shapes.direct import direct, operations
 from tests.shapes.table import anonymous
@@ -110,7 +110,7 @@ class Recorder:
     thing they asked, as if the node did not have it, which shows what they would ask instead.
     """
 
-    def __init__(self, connect: Callable[..., Transport], clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, connect: Connect, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
         self._connect, self._clock = connect, clock
         self._now = ("", "")
         self._has_fault = False
