@@ -15,6 +15,8 @@ from exporter.metrics import self_metrics
 SCRAPE = ("job", "instance")
 SLOWEST_SCRAPE = timedelta(minutes=1)
 TARGET = ("network", "role", "target")
+NODE = ("network", "target")
+"""What a node is named by in panels: its role says nothing more."""
 
 # Of a summary only its parts have series.
 OWN = {metric.name: metric for metric in self_metrics.ALL if metric.family or metric.type != "summary"}

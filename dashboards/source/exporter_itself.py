@@ -1,5 +1,6 @@
 """The exporter itself: whether its questions are answered, what it asks of the nodes, and what it needs."""
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.exporter_process import clocks, exporters, process, tokens, trust, work
 from dashboards.source.looks import (
     BYTES_A_SECOND,
@@ -19,7 +20,6 @@ from dashboards.source.panels import Column, Made, graph, grid, timeline
 from dashboards.source.queries import RATE, age, asked, least, more, most, of, top
 from dashboards.source.screen import Screen, Section
 
-NODE = ("network", "target")
 WATCH = ("network", "target", "collector")
 ROUTE = ("network", "target", "route")
 FAILS = states((1, "fails", RED))

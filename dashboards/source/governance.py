@@ -1,5 +1,6 @@
 """The network's rules and what follows from them: packages, upgrades, rewards and traffic."""
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.governance_costs import rewards, traffic, weights
 from dashboards.source.looks import (
     BAD,
@@ -19,7 +20,6 @@ from dashboards.source.queries import everywhere, least, left, moment, more, mos
 from dashboards.source.screen import Screen, Section, annotation
 from dashboards.source.thresholds import THRESHOLDS, default
 
-NODE = ("network", "target")
 PACKAGE = ("network", "package", "version")
 BY = f"({', '.join(PACKAGE)})"
 COMING = Look("s", steps=((None, ORANGE), (default("upgradeWarning"), BLUE), (default("upgradeInfo"), GREEN)))

@@ -1,10 +1,12 @@
 """The participant's ledger: does it keep up, what is in it, what happens on it."""
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.ledger_activity import happenings, outcomes
 from dashboards.source.looks import (
     BLUE,
     COUNT,
     GREEN,
+    LAG,
     RED,
     SECONDS,
     STUCK,
@@ -22,8 +24,6 @@ QUIET = (
     "On a quiet ledger it rises to half an hour and falls again; that is no lag. "
     "It counts only while record times move."
 )
-NODE = ("network", "target")
-LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")
 FAR = rises("s", warning="ledgerFarBehindWarning", critical="ledgerFarBehindCritical")
 CONNECTED = Look("short", steps=((None, RED), (1, GREEN)), decimals=0)
 OFFSETS = Look("short", steps=((None, BLUE),))

@@ -1,10 +1,10 @@
 """What happens on a participant's ledger: updates, events, and what became of commands."""
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.looks import COUNT, SECONDS, WORTH_A_LOOK, Look, each_second
 from dashboards.source.panels import Made, graph
 from dashboards.source.queries import age, more, pace, top
 
-NODE = ("network", "target")
 EVENTS = pace("canton_ledger_events_total")
 
 

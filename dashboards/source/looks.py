@@ -72,6 +72,10 @@ FROM_NOW = Look("dateTimeFromNow")
 USD = Look("currencyUSD", decimals=4)
 RATIO = Look("percentunit", decimals=1)
 GROWTH = Look("percentunit", steps=((None, GREEN), (default("acsGrowthRatio"), ORANGE)), decimals=1)
+LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")
+SCAN = rises("s", warning="scanBehindWarning", critical="scanBehindCritical")
+SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritical")
+ROUND = rises("s", warning="roundOldWarning", critical="roundOldCritical")
 
 
 def each_second(what: str) -> Look:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.ledger import QUIET
 from dashboards.source.looks import (
     ADVANCES,
@@ -9,26 +10,23 @@ from dashboards.source.looks import (
     COUNT,
     FROM_NOW,
     GREEN,
+    LAG,
     ORANGE,
     RATIO,
     READY,
     RED,
+    ROUND,
+    SCAN,
+    SNAPSHOT,
     UP,
     US_OR_NETWORK,
     WORTH_A_LOOK,
     Look,
-    rises,
 )
 from dashboards.source.panels import Column, Made, graph, grid, number, timeline
 from dashboards.source.queries import age, asked, least, most, of
 from dashboards.source.screen import Screen, Section
 from dashboards.source.thresholds import THRESHOLDS
-
-NODE = ("network", "target")
-LAG = rises("s", warning="ledgerLagHigh", critical="ledgerLagCritical")
-ROUND = rises("s", warning="roundOldWarning", critical="roundOldCritical")
-SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritical")
-SCAN = rises("s", warning="scanBehindWarning", critical="scanBehindCritical")
 
 # An alert has the labels of its own expression: those of the network as a whole name no target.
 # The watchdog fires while all is well.

@@ -36,7 +36,7 @@ def grouping(name: str, by: tuple[str, ...] | None, without: tuple[str, ...] = (
     """Return what tells the readings of a name apart: the node and the metric's own labels, or the exporter."""
     if by is None:
         known = catalogue.labels(name)
-        node = tuple(label for label in ("network", "target") if label in known) or catalogue.SCRAPE
+        node = tuple(label for label in catalogue.NODE if label in known) or catalogue.SCRAPE
         rest = tuple(label for label in known if label not in {*catalogue.TARGET, *catalogue.SCRAPE})
         by = (*node, *rest)
     return ", ".join(label for label in by if label not in without)

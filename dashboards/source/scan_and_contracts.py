@@ -1,11 +1,15 @@
 """Scans: how far they are, the contracts they count, rounds and the price of the coin."""
 
+from dashboards.source.catalogue import NODE
 from dashboards.source.looks import (
     COUNT,
     DATE,
     FACT,
     GROWTH,
+    ROUND,
+    SCAN,
     SECONDS,
+    SNAPSHOT,
     USD,
     WHOLE,
     YES,
@@ -18,10 +22,6 @@ from dashboards.source.queries import age, moment, most, of, top
 from dashboards.source.screen import Screen, Section
 from dashboards.source.thresholds import THRESHOLDS
 
-NODE = ("network", "target")
-SNAPSHOT = rises("s", warning="acsSnapshotWarning", critical="acsSnapshotCritical")
-SCAN = rises("s", warning="scanBehindWarning", critical="scanBehindCritical")
-ROUND = rises("s", warning="roundOldWarning", critical="roundOldCritical")
 COUNT_OLD = rises("s", warning="acsCountOld")
 
 SNAPSHOT_AGE = age("canton_acs_snapshot_timestamp_seconds")
