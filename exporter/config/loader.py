@@ -10,7 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from exporter.config.collector_models import Askable, Configured, target_models
 from exporter.config.defaults import DEFAULT_FILE, PREFIX
-from exporter.config.models import KIND_ALIASES, Budget, Kind, TargetName, Text
+from exporter.config.models import KIND_ALIASES, Budget, Kind, Strict, TargetName, Text
 from exporter.config.sources import (
     Tree,
     at,
@@ -31,17 +31,11 @@ KIND_NAMES = [*Kind, *(f"{alias} (the same as {kind})" for alias, kind in KIND_A
 NO_KIND = f"must be one of {', '.join(KIND_NAMES)}"
 
 
-class Document(BaseSettings):
+class Document(Strict, BaseSettings):
     """The top of the file. Targets and defaults are checked on their own, each target by the model of its kind."""
 
-    model_config = SettingsConfigDict(
-        extra="forbid",
-        hide_input_in_errors=True,
-        coerce_numbers_to_str=True,
-        use_attribute_docstrings=True,
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-    )
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_nested_delimiter="__")
+
     defaults: dict[str, Any] = {}
     """Any target setting but kind, url and url_file, for all targets; a target's own wins."""
     party_labels: Literal["full", "short"] = "full"
