@@ -1,4 +1,4 @@
-"""The models of a configuration, made from what each collector has to say: one schema, wherever it is read or shown."""
+"""The models of a configuration, made from the collectors' options: one schema, wherever it is read or shown."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -70,15 +70,15 @@ def schedule_model(collector: Askable) -> tuple[Any, Any]:
 
 
 def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
-    """Ask for no options of a collector that is switched off."""
+    """Require no options of a collector that is switched off."""
     if options is None and info.data.get("enabled", True):
         raise PydanticCustomError("missing", "is missing")
     return options
 
 
-@cache  # settings of one reload can only be equal to those of another if their models are the same
+@cache  # settings of two reloads can only be equal if their models are the same
 def target_models(collectors: Iterable[Askable]) -> dict[Kind, type[Configured]]:
-    """Return the model of a target for each kind, with the collectors that can ask this kind."""
+    """Return the model of a target for each kind, with the collectors for this kind."""
     models = {}
     for kind in Kind:
         fields: dict[str, Any] = {

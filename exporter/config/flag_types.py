@@ -1,4 +1,4 @@
-"""How the text of a flag becomes its value, or one sentence that says what would be right."""
+"""How the text of a flag becomes its value, or one sentence with what would be right."""
 
 import argparse
 import re
@@ -94,7 +94,7 @@ def read_url(text: str) -> SplitResult:
         url = urlsplit(text)
         read_path(url.path)
         is_good = url.scheme in ("http", "https") and url.hostname is not None and url.port != 0
-    except (ValueError, argparse.ArgumentTypeError):  # the former of a host or port that is none
+    except (ValueError, argparse.ArgumentTypeError):  # the former of a host or port that is not valid
         is_good = False
     if not is_good:
         raise argparse.ArgumentTypeError(

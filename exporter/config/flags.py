@@ -153,7 +153,7 @@ class Flags:
 
 
 def read_flags(arguments: Sequence[str]) -> Flags:
-    """Return the flags; what the command line leaves open, the environment may say. Ends the process on a wrong one."""
+    """Return the flags; what the command line does not set, the environment may. Ends the process on a wrong one."""
     parser = argparse.ArgumentParser(
         prog="canton-exporter",
         allow_abbrev=False,  # what is short for one flag today may be short for two tomorrow
@@ -184,7 +184,7 @@ def read_flags(arguments: Sequence[str]) -> Flags:
 
 
 def defaults(parser: argparse.ArgumentParser) -> Iterator[tuple[str, Any]]:
-    """Give each flag's value for where the command line does not say: the environment's, or else the default."""
+    """Give each flag's value for where the command line does not set it: the environment's, or else the default."""
     environment = {name.upper(): text for name, text in os.environ.items()}
     for flag, options in FLAGS.items():
         text = environment.get(variable(flag))

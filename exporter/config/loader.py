@@ -1,4 +1,4 @@
-"""What was written becomes settings, or a list of all that is wrong with it: where, what, and what would be right."""
+"""The configuration becomes settings, or a list of all its errors: where, what, and what would be right."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,12 +51,12 @@ class Document(Strict, BaseSettings):
     def settings_customise_sources(
         cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_: Any, **__: Any
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return (init_settings,)  # the environment is read apart, where names that nothing reads can be told
+        return (init_settings,)  # the environment is read apart, where names that nothing reads can be reported
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that was said, checked."""
+    """The whole configuration, checked."""
 
     party_labels: Literal["full", "short"]
     aliases: Mapping[str, str]
@@ -105,7 +105,7 @@ def files_of(target: object) -> Iterator[tuple[Tree, str]]:
 
 
 def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
-    """Say where a fault was written: the file and the path in it, or the variable."""
+    """Return where a fault was written: the file and the path in it, or the variable."""
     if holds(environment, place) and (not holds(file, place) or not isinstance(at(environment, place), dict)):
         return f"environment variable {PREFIX}{'__'.join(place).upper().replace('-', '_')}"
     return f"{path}: {printable('.'.join(place))}"
@@ -123,16 +123,16 @@ def check(
     if not written:
         faults.append((("targets",), "no node is configured; write its name, and below it kind and url"))
     targets: dict[str, Configured] = {}
-    told_above: list[Fault] = []
+    from_defaults: list[Fault] = []
     for name, own in written.items() if isinstance(written, dict) else ():
         target, more, inherited = check_target(("targets", str(name)), own, defaults, discovered, models)
         faults += more
-        told_above += inherited
+        from_defaults += inherited
         if target is not None:
             targets[str(name)] = target
     faults += label_faults(targets, frozenset(taken_labels))
-    if faults or told_above or document is None:
-        return None, faults or told_above
+    if faults or from_defaults or document is None:
+        return None, faults or from_defaults
     return Settings(document.party_labels, document.aliases, document.budget, targets), []
 
 
@@ -143,7 +143,7 @@ def check_target(
     discovered: Mapping[str, Askable],
     models: Mapping[Kind, type[Configured]],
 ) -> tuple[Configured | None, list[Fault], list[Fault]]:
-    """Check one target; return it, its own faults, and those that come from the defaults, where they are told too."""
+    """Check one target; return it, its own faults, and those that come from the defaults and are reported there."""
     if not isinstance(own, dict):
         return None, [(place, "is not a mapping; write kind and url below it")], []
     if isinstance(own.get("kind"), str):
@@ -161,12 +161,12 @@ def check_target(
     if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
         faults.append(((*place, "role"), WHOSE))
     inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
-    told = [fault for fault in faults if fault not in inherited]
-    return target, [*told, *collector_faults(own, place, discovered, kind)], inherited
+    own_faults = [fault for fault in faults if fault not in inherited]
+    return target, [*own_faults, *collector_faults(own, place, discovered, kind)], inherited
 
 
 def leave_to_others(tree: Tree, own: Tree, discovered: Mapping[str, Askable], kind: Kind) -> None:
-    """Switch off what somebody else's node is not asked for unless its target says so, or the defaults enable it."""
+    """Switch off what is not requested from somebody else's node unless its target or the defaults enable it."""
     collectors, written = tree.setdefault("collectors", {}), own.get("collectors") or {}
     for name, each in discovered.items():
         if kind in each.kinds and not each.is_for_all and isinstance(collectors, dict) and name not in written:
@@ -179,19 +179,19 @@ def default_faults(
 ) -> Iterator[Fault]:
     """Check the defaults as each kind of target would read them, whether a target of that kind is there or not."""
     place = ("defaults",)
-    told = set()
+    reported = set()
     for kind in Kind:
         pretended = {**applicable(defaults, kind, discovered), "kind": kind, "url": "http://node"}
         for fault in validate(models[kind], pretended, place, partial=True)[1]:
-            if fault not in told:
-                told.add(fault)
+            if fault not in reported:
+                reported.add(fault)
                 yield fault
     yield from collector_faults(defaults, place, discovered)
     yield from ((("defaults", key), "belongs to each target, not here") for key in EACH_TARGETS_OWN if key in defaults)
 
 
 def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) -> Tree:
-    """Return the defaults without what only a target can say, and collectors that do not ask this kind of target."""
+    """Return the defaults without what only a target can set, and without collectors for other kinds of target."""
     shared = {name: value for name, value in defaults.items() if name not in EACH_TARGETS_OWN}
     collectors = shared.get("collectors")
     if not isinstance(collectors, dict):
@@ -203,14 +203,14 @@ def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) ->
 def collector_faults(
     tree: Tree, place: Place, discovered: Mapping[str, Askable], kind: Kind | None = None
 ) -> Iterator[Fault]:
-    """Say which collectors' names are wrong: one that is right for another kind of target deserves its own word."""
+    """Give an error for each wrong collector name: one that is right for another kind of target has its own text."""
     collectors = tree.get("collectors")
     for name in collectors if isinstance(collectors, dict) else ():
         if name not in discovered:
             yield (*place, "collectors", str(name)), f"no such collector{nearest(str(name), discovered)}"
         elif kind and kind not in discovered[name].kinds:
-            asked = ", ".join(sorted(discovered[name].kinds))
-            yield (*place, "collectors", name), f"asks targets of kind {asked}, and this one's kind is {kind}"
+            kinds = ", ".join(sorted(discovered[name].kinds))
+            yield (*place, "collectors", name), f"asks targets of kind {kinds}, and this one's kind is {kind}"
 
 
 def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> Iterator[Fault]:

@@ -1,4 +1,4 @@
-"""What an operator may say. Every model is strict: a key nobody reads is a fault, not a comment."""
+"""What an operator may configure. Every model is strict: a key nobody reads is an error, not a comment."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ from exporter.config.durations import UNITS, read_duration, write_duration
 
 
 class Strict(BaseModel):
-    """What the operator says: nothing unknown, nothing changed later, and no value repeated in an error."""
+    """Settings of the operator: nothing unknown, nothing changed later, and no value repeated in an error."""
 
     model_config = ConfigDict(
         extra="forbid",

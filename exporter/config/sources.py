@@ -50,7 +50,7 @@ def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -
         raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        # Its own words would repeat the value, and an unquoted secret may well look like a tag or an alias.
+        # The parser's message would repeat the value, and an unquoted secret may well look like a tag or an alias.
         unknown = re.search("tag|alias", error.problem or "")
         problem = "a tag or alias that is not known; quote the value" if unknown else error.problem
         raise WrongConfiguration([f"{path}{line}: is not YAML: {problem}"]) from error
@@ -146,7 +146,7 @@ def printable(text: str) -> str:
 
 
 def nearest(key: str, names: Iterable[str]) -> str:
-    """Return what to say of the name that was probably meant, or nothing."""
+    """Return a hint at the name that was probably meant, or nothing."""
     close = difflib.get_close_matches(key, [name for name in names if name != key], n=1)
     return f"; did you mean {close[0]}?" if close else ""
 
@@ -161,7 +161,7 @@ def merge(below: Tree, above: Tree, within: Callable[[Tree, Tree], Tree] | None 
 
 
 def merge_documents(below: Tree, above: Tree) -> Tree:
-    """Return one whole configuration laid over another."""
+    """Return one whole configuration merged over a second one."""
     merged = merge(below, above)
     for part, within in (("defaults", merge_target), ("targets", partial(merge, within=merge_target))):
         if isinstance(lower := below.get(part), dict) and isinstance(upper := above.get(part), dict):
@@ -170,30 +170,30 @@ def merge_documents(below: Tree, above: Tree) -> Tree:
 
 
 def merge_target(below: Tree, above: Tree) -> Tree:
-    """Return what a target or the defaults say laid over what is below.
+    """Return the settings of a target or of the defaults merged over those below.
 
-    What gives the same thing in another way takes its place: a token or url in a file and a written one, a header
-    however it is spelled, another type of auth.
+    A setting that gives the same thing in a different way replaces it: a token or url in a file and a written one, a
+    header however it is spelled, a different type of auth.
     """
     below = displaced(below, above, "url", "url_file")
     if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
         is_other = "type" in old and new.get("type", old["type"]) != old["type"]
         below["auth"] = {} if is_other else displaced(old, new, "token", "token_file")
-    said = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
+    replaced = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
     for key in HEADERS:
         if isinstance(headers := below.get(key), dict):
-            below[key] = {name: value for name, value in headers.items() if str(name).lower() not in said}
+            below[key] = {name: value for name, value in headers.items() if str(name).lower() not in replaced}
     return merge(below, above)
 
 
 def displaced(below: Tree, above: Tree, *ways: str) -> Tree:
-    """Return a copy of `below` in which a thing is said in none of its ways if `above` says it in any."""
-    is_said = not above.keys().isdisjoint(ways)
-    return {key: value for key, value in below.items() if not (is_said and key in ways)}
+    """Return a copy of `below` without any of the keys `ways` if `above` has one of them."""
+    is_replaced = not above.keys().isdisjoint(ways)
+    return {key: value for key, value in below.items() if not (is_replaced and key in ways)}
 
 
 def holds(tree: object, place: Iterable[str]) -> bool:
-    """Tell whether a tree has something written at a place."""
+    """Return whether a tree has something written at a place."""
     for step in place:
         if not isinstance(tree, dict) or step not in tree:
             return False

@@ -21,7 +21,7 @@ def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) ->
         faults = []
         for detail in error.errors(include_input=False, include_url=False):
             inside = written_place(detail["loc"], tree)
-            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults says it better
+            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults has a better text
             if (detail["type"] == "missing" and partial) or (detail["type"] == "extra_forbidden" and name_of_collector):
                 continue
             faults.append(((*place, *inside), sentence(detail["type"], detail["msg"], inside, schema)))
@@ -42,7 +42,7 @@ def written_place(steps: Iterable[str | int], tree: object) -> Place:
 
 
 def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> str:
-    """Say what is wrong and what would be right."""
+    """Return what is wrong and what would be right."""
     if type_ == "extra_forbidden":
         return f"no such setting{nearest(place[-1], names_at(schema, place[:-1]))}"
     if type_ == "missing":
