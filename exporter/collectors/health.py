@@ -177,7 +177,7 @@ def judge(answer: Answer) -> str:
     if 300 <= answer.status < 400:
         return "redirect"
     if not answer.is_success:
-        raise Refused(f"{raise_for_status(answer).asked}: {answer.status} says neither yes nor no", answer.status)
+        raise Refused(f"{raise_for_status(answer).operation}: {answer.status} says neither yes nor no", answer.status)
     return "html" if looks_like_html(answer) else IS_UP
 
 
@@ -212,7 +212,7 @@ def is_documented(answer: Answer) -> bool:
 def why(answer: Answer) -> str:
     """Return what is wrong with an answer, as a sentence."""
     try:
-        return str(answer) if isinstance(answer, Failed) else raise_for_status(answer).asked
+        return str(answer) if isinstance(answer, Failed) else raise_for_status(answer).operation
     except (Failed, Unsupported) as failure:
         return str(failure)
 

@@ -14,7 +14,7 @@ from exporter.node.secret_file import SecretFile, Unreadable
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A bearer token; `issued` and `expiry` are Unix seconds by its own word, None where it does not say."""
+    """A bearer token; `issued` and `expiry` are Unix seconds from its claims `iat` and `exp`, None without them."""
 
     text: str = field(repr=False)
     issued: float | None = None
@@ -40,16 +40,16 @@ class Auth(Protocol):
     """Where a target's token comes from."""
 
     renewed_by: str
-    """Who sees to the next one: exporter, file or nobody."""
+    """What renews it: exporter, file or nobody."""
 
     async def token(self) -> Token | None:
         """Return the token to send, None if requests carry none. Raises Unauthorized if it cannot be had."""
 
-    def at_hand(self) -> Token | None:
-        """Return the token if nobody has to wait for it."""
+    def available(self) -> Token | None:
+        """Return the token if it is available without waiting."""
 
     def reject(self, token: Token) -> None:
-        """Take note that the node did not accept this token: it is not given out again before it was fetched anew."""
+        """Take note that the node did not accept this token: it is not returned again before it was fetched anew."""
 
 
 class NoToken:
@@ -60,7 +60,7 @@ class NoToken:
     async def token(self) -> Token | None:
         return None
 
-    def at_hand(self) -> Token | None:
+    def available(self) -> Token | None:
         return None
 
     def reject(self, token: Token) -> None:
@@ -68,7 +68,7 @@ class NoToken:
 
 
 class StaticToken:
-    """A token written in the configuration: there is no other to be had."""
+    """A token written in the configuration: there is only this one."""
 
     renewed_by = "nobody"
 
@@ -78,7 +78,7 @@ class StaticToken:
     async def token(self) -> Token | None:
         return self._token
 
-    def at_hand(self) -> Token | None:
+    def available(self) -> Token | None:
         return self._token
 
     def reject(self, token: Token) -> None:
@@ -86,7 +86,7 @@ class StaticToken:
 
 
 class FileToken:
-    """A token in a file that somebody renews; it is read again whenever the file is another."""
+    """A token in a file that somebody renews; it is read again whenever the file changed."""
 
     renewed_by = "file"
 
@@ -97,7 +97,7 @@ class FileToken:
     async def token(self) -> Token | None:
         return self._read()
 
-    def at_hand(self) -> Token | None:
+    def available(self) -> Token | None:
         try:
             return self._read()
         except Unauthorized:

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 PATIENCE = (1, 4, 16)
-"""How many seconds to wait before asking for a page again, each time longer; more only if the node says so."""
+"""How many seconds to wait before requesting a page again, each time longer; more if Retry-After is longer."""
 
 
 class Node(Ways):
@@ -44,7 +44,7 @@ class Node(Ways):
     ) -> None:
         self.kind = kind
         self.progress = progress
-        """Tell in words how far a long run has come, as often as you like."""
+        """Report in words how far a long run has come, as often as you like."""
         self._share = share
         self._transport = transport
         self._auth = auth
@@ -109,13 +109,13 @@ class Node(Ways):
         most_bytes: int | None = None,
         **fill: str,
     ) -> T | None:
-        """Ask for an entry that need not be there: a 404 in the API's own error form is None, and that is an answer.
+        """Request an entry that need not be there: a 404 in the API's own error form is None, and that is an answer.
 
         A GET, or with a body a POST.
         """
-        asked = make_request("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
+        request = make_request("GET" if body is None else "POST", route, fill, query, body, most_bytes=most_bytes)
         try:
-            return decode(await self._answer(asked), answer)
+            return decode(await self._answer(request), answer)
         except NoEntry:
             return None
 
@@ -125,7 +125,7 @@ class Node(Ways):
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
         With `method` GET the body travels on a GET, as older ledgers want some.
-        Pages take at most half of the host's budget. One that fails for a moment is asked for again: a count of an hour
+        Pages take at most half of the host's budget. One that fails for a moment is requested again: a count of an hour
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
@@ -140,7 +140,7 @@ class Node(Ways):
     def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
         """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.
 
-        `answer` needs something that no error has. It is not asked again if it breaks off: what was given was given.
+        `answer` needs something that no error has. It is not repeated if it breaks off: elements were given already.
         Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
         """
         return elements(make_request("GET", route, body=body), answer, self._auth, self._hear)
@@ -148,48 +148,50 @@ class Node(Ways):
     async def fetch(self, route: str, **fill: str) -> Response:
         """GET a route and return the answer whatever its status, as a probe of health does.
 
-        It passes the budget by and waits for no token: one at hand is sent, and where it is not liked, none.
+        It does not use the budget and waits for no token: an available one is sent, and after a 401 or 403 none.
         """
-        asked = replace(make_request("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True)
-        token = self._auth.at_hand()
-        response = await self._exchange(asked, token, Share.NONE)
+        request = replace(
+            make_request("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True
+        )
+        token = self._auth.available()
+        response = await self._exchange(request, token, Share.NONE)
         if token and response.status in (401, 403):
-            response = await self._exchange(asked, None, Share.NONE)
+            response = await self._exchange(request, None, Share.NONE)
         return response
 
-    async def _answer(self, asked: Request) -> Response:
-        """Ask once; in a run of many requests, which may be an hour's work, as for a page."""
-        return await self._persist(asked) if self._share is Share.HALF else raise_for_status(await self._ask(asked))
+    async def _answer(self, request: Request) -> Response:
+        """Send a request once; in a run of many requests, which may be an hour's work, retry as for a page."""
+        return await self._persist(request) if self._share is Share.HALF else raise_for_status(await self._ask(request))
 
-    async def _persist(self, asked: Request) -> Response:
-        """Ask for a page, and again after a pause if that may help, as long as there is time."""
+    async def _persist(self, request: Request) -> Response:
+        """Request a page, and again after a pause if that may help, as long as there is time."""
         for longer in PATIENCE:
             try:
-                return raise_for_status(await self._ask(asked, Share.HALF))
+                return raise_for_status(await self._ask(request, Share.HALF))
             except Failed as failure:
                 if failure.pause is None or max(failure.pause, longer) > self.time_left() - self._reserve:
                     raise
                 await asyncio.sleep(max(failure.pause, longer))
-        return raise_for_status(await self._ask(asked, Share.HALF))
+        return raise_for_status(await self._ask(request, Share.HALF))
 
-    async def _ask(self, asked: Request, share: Share | None = None) -> Response:
-        """Ask with the target's token; if the node does not take it and there is another by now, ask once more."""
+    async def _ask(self, request: Request, share: Share | None = None) -> Response:
+        """Send a request with the target's token; after a 401 once more, if the token was renewed meanwhile."""
         share = share or self._share
         token = await self._auth.token()
-        response = await self._exchange(asked, token, share)
+        response = await self._exchange(request, token, share)
         if response.status == 401 and token is not None:
             self._auth.reject(token)
-            another = await self._auth.token()
-            if another != token:
-                response = await self._exchange(asked, another, share)
+            renewed = await self._auth.token()
+            if renewed != token:
+                response = await self._exchange(request, renewed, share)
         return response
 
-    async def _hear(self, asked: Request, token: Token | None) -> AsyncGenerator[Response, None]:
-        """Ask once by a websocket within the time this run has, and write it into the request log."""
+    async def _hear(self, request: Request, token: Token | None) -> AsyncGenerator[Response, None]:
+        """Send a request once by a websocket within the time this run has, and write it into the request log."""
         started, outcome = self._clock.monotonic(), "cancelled"
         try:
-            seconds = self._seconds_for(asked)
-            stream = self._transport.stream(asked, token.text if token else None, Share.HALF, seconds)
+            seconds = self._seconds_for(request)
+            stream = self._transport.stream(request, token.text if token else None, Share.HALF, seconds)
             async with aclosing(stream) as responses:
                 async for response in responses:
                     outcome = str(response.status)
@@ -198,29 +200,33 @@ class Node(Ways):
             outcome = failure.reason
             raise
         finally:
-            self.requests.append(RequestLogEntry(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+            self._log(request, outcome, started)
 
-    def _seconds_for(self, asked: Request) -> float:
+    def _log(self, request: Request, outcome: str, started: float) -> None:
+        seconds = self._clock.monotonic() - started
+        self.requests.append(RequestLogEntry(request.method, request.path, outcome, seconds))
+
+    def _seconds_for(self, request: Request) -> float:
         seconds = self.time_left() - self._reserve
         if seconds <= 0:
-            raise OutOfTime(f"{asked}: the run had no time left for it")
+            raise OutOfTime(f"{request}: the run had no time left for it")
         return seconds
 
     def _noted(self, response: Response) -> Response:
-        """Leave the node alone if it asks for that, and take secrets out of what it says."""
+        """Pause requests to the node after a 429, and take secrets out of its answer."""
         if response.status == 429:
             self._transport.rest(response.endpoint, read_retry_after(response))
         # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
         is_answer = response.is_success or response.status == 101
         return replace(response, body=self._transport.redact.body(response.body, is_answer=is_answer))
 
-    async def _exchange(self, asked: Request, token: Token | None, share: Share) -> Response:
-        """Ask once within the time this run has, and write it into the request log."""
+    async def _exchange(self, request: Request, token: Token | None, share: Share) -> Response:
+        """Send a request once within the time this run has, and write it into the request log."""
         started = self._clock.monotonic()
         outcome = "cancelled"
         try:
-            seconds = self._seconds_for(asked)
-            response = await self._transport.request(asked, token.text if token else None, share, seconds)
+            seconds = self._seconds_for(request)
+            response = await self._transport.request(request, token.text if token else None, share, seconds)
         except Failed as failure:
             outcome = failure.reason
             raise
@@ -228,4 +234,4 @@ class Node(Ways):
             outcome = str(response.status)
             return self._noted(response)
         finally:
-            self.requests.append(RequestLogEntry(asked.method, asked.path, outcome, self._clock.monotonic() - started))
+            self._log(request, outcome, started)

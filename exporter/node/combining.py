@@ -12,12 +12,12 @@ K = TypeVar("K")
 
 
 class Ways:
-    """What a node has of it; it asks nothing itself."""
+    """A node's methods that combine requests; none is sent from here."""
 
     async def first(self, *ways: Callable[[], Awaitable[T]]) -> T:
         """Return the answer of the first way the node has. Raises Unsupported if it has none of them.
 
-        That is NoEntry if any way said so: then the node may well have the operation.
+        That is NoEntry if any way raised it: then the node may well have the operation.
         """
         lacks = []
         for way in ways:
@@ -29,12 +29,12 @@ class Ways:
         raise kind("; ".join(map(str, lacks)))
 
     async def of_each(self, things: Iterable[K], ask: Callable[[K], Awaitable[T]]) -> dict[K, T]:
-        """Return what is answered of each of several things, asked for side by side and once each."""
+        """Return the answer for each of several things, requested side by side and once each."""
         each = list(dict.fromkeys(things))
         return dict(zip(each, await self.together([partial(ask, thing) for thing in each]), strict=True))
 
     async def if_there(self, way: Callable[[], Awaitable[T]]) -> T | None:
-        """Return an answer that is no more than a part of what is asked for; None where the node does not have it."""
+        """Return an answer that is only a part of what is needed; None where the node does not have it."""
         try:
             return await way()
         except Unsupported:

@@ -15,7 +15,7 @@ KEEPALIVE_SECONDS = 20
 """Longer than the shortest default interval, so that it needs no new connection; shorter than what nodes allow."""
 
 RENEWED_SECONDS = 600
-"""How long a connection under TLS is used before another takes its place, with a handshake of its own."""
+"""How long a connection under TLS is used before a new one replaces it, with a handshake of its own."""
 
 
 @cache
@@ -50,4 +50,4 @@ class Connector(aiohttp.TCPConnector):
                     self.certificate_expiry[str(req.url.origin())] = ssl.cert_time_to_seconds(str(expiry))
             if now - self._opened[tls] < RENEWED_SECONDS:
                 return connection
-            connection.close()  # the pool gives another, which is new at last
+            connection.close()  # the pool gives the next one, in the end a new one

@@ -27,7 +27,7 @@ Name = Annotated[str, msgspec.Meta(max_length=limits.NAME_LENGTH)]
 
 
 class Struct(msgspec.Struct, gc=False):
-    """What a node says; fields nobody reads are passed over. Absent, null and default are one: `X | None = None`."""
+    """What a node sends; fields nobody reads are ignored. Absent, null and default are one: `X | None = None`."""
 
 
 class ErrorBody(Struct):
@@ -39,7 +39,7 @@ class ErrorBody(Struct):
 
 
 class StreamError(ErrorBody):
-    """The error with which a ledger ends a stream, where no HTTP status can tell of what kind it is."""
+    """The error with which a ledger ends a stream, where no HTTP status can show its kind."""
 
     grpc: int | None = msgspec.field(name="grpcCodeValue", default=None)
 
@@ -59,25 +59,25 @@ STATUS_OF_GRPC = {
     14: 503,
     16: 401,
 }
-"""With which HTTP status a ledger answers elsewhere what it says by a gRPC code; everything else is a 500."""
+"""The HTTP status with which a ledger answers elsewhere, by gRPC code; everything else is a 500."""
 
 
 HTML = re.compile(rb"<(!|html|head|body|title|script|meta|\?xml)", re.IGNORECASE)
 NO_SUCH_ROUTE = "The requested resource could not be found"
-"""What scan and validator say of a path they do not have, in the form they also use for an entry they do not have."""
+"""How scan and validator answer for a path they do not have, in the form they also use for a missing entry."""
 
 
 def raise_for_status(response: Response) -> Response:
-    """Return a response that is an answer; raise what any other says."""
+    """Return a response that is an answer; raise the error of any other."""
     if response.is_success and not looks_like_html(response):
         return response
     code, text = error_text(response)
-    message = f"{response.asked}: {response.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
+    message = f"{response.operation}: {response.status}{f' {code}' if code else ''}{f': {text}' if text else ''}"
     raise failure_of(response, message, code)
 
 
 def failure_of(response: Response, message: str, code: str | None) -> Failed | Unsupported:  # noqa: PLR0911 - a table of statuses
-    """Return what an answer means that is none: first by its status, then by what is in it."""
+    """Return the error that a response means: first by its status, then by its body."""
     status = response.status
     if status in (401, 403):
         return Unauthorized(message, status, code)
@@ -91,10 +91,10 @@ def failure_of(response: Response, message: str, code: str | None) -> Failed | U
         limited.pause = read_retry_after(response)
         return limited
     if looks_like_html(response):
-        return Refused(f"{response.asked}: {status} and an HTML page: is this the API's address?", status)
+        return Refused(f"{response.operation}: {status} and an HTML page: is this the API's address?", status)
     if 300 <= status < 400:
         where = "redirects are not followed; configure the address it leads to"
-        return Refused(f"{response.asked}: {status}: {where}", status)
+        return Refused(f"{response.operation}: {status}: {where}", status)
     if code == "DEPRECATED_API_DISABLED":
         return Unsupported(message)
     if says_no_entry(response):
@@ -118,14 +118,14 @@ def read_retry_after(response: Response) -> float:
 
 
 def says_no_entry(response: Response) -> bool:
-    """Tell a 404 that means "no such entry" from one that means "no such operation"."""
+    """Return whether a 404 means "no such entry", not "no such operation"."""
     body = error_body(response) if response.status == 404 else None
     text = (body.error or body.cause or "") if body else ""
     return bool(body and (text or body.code)) and not text.startswith(NO_SUCH_ROUTE)
 
 
 def looks_like_html(response: Response) -> bool:
-    """Return whether an answer is a page for people; an empty one is not, whatever it says of itself."""
+    """Return whether an answer is a page for people; an empty one is not, whatever its Content-Type."""
     if "html" in response.headers.get("Content-Type", "").lower():
         return bool(response.body.strip())
     beginning = response.body[: limits.HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
@@ -141,7 +141,7 @@ def error_body(response: Response) -> ErrorBody | None:
 
 
 def error_text(response: Response) -> tuple[str | None, str]:
-    """Return a node's error code, if it gave one, and what it message, in one line of bounded length."""
+    """Return a node's error code, if it gave one, and its message, in one line of bounded length."""
     body = error_body(response)
     if body and (body.code or body.error or body.cause):
         return one_line(body.code or "") or None, one_line(body.error or body.cause or "")
@@ -157,8 +157,8 @@ def one_line(text: str) -> str:
 
 
 def decode(response: Response, answer: type[T]) -> T:
-    """Return the typed answer. Raises Malformed, saying where the answer is not what it should be."""
-    return decode_part(msgspec.Raw(response.body), answer, response.asked)
+    """Return the typed answer. Raises Malformed with the place where the answer is not what it should be."""
+    return decode_part(msgspec.Raw(response.body), answer, response.operation)
 
 
 def decode_message(response: Response, answer: type[T]) -> T:
@@ -175,7 +175,7 @@ def decode_message(response: Response, answer: type[T]) -> T:
     return decode(raise_for_status(replace(response, status=STATUS_OF_GRPC.get(error.grpc or 0, 500))), answer)
 
 
-def decode_part(value: object, meaning: type[T], asked: str) -> T:
+def decode_part(value: object, meaning: type[T], operation: str) -> T:
     """Return what a part of an answer means, where it had to be left as it was written. Raises Malformed."""
     try:
         return (
@@ -184,4 +184,4 @@ def decode_part(value: object, meaning: type[T], asked: str) -> T:
             else msgspec.convert(value, meaning)
         )
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
-        raise Malformed(f"{asked}: not the documented answer: {str(error)[: limits.ERROR_TEXT]}") from error
+        raise Malformed(f"{operation}: not the documented answer: {str(error)[: limits.ERROR_TEXT]}") from error

@@ -24,7 +24,7 @@ class Endpoint:
 
     url: URL
     node: str
-    """The url without user, password and query, which tells one node's API from another."""
+    """The url without user, password and query, by which two nodes' APIs are distinguished."""
     public_url: str
     """The url as it may be shown: of one that is kept in a file its path too may hold a key."""
     origin: str
@@ -33,7 +33,7 @@ class Endpoint:
 
 
 class EndpointResolver:
-    """What a target's settings say of its requests. A secret that turns up in a file is made known to `redact`."""
+    """What requests need of a target's settings. A secret that turns up in a file is made known to `redact`."""
 
     def __init__(self, target: Target) -> None:
         self.redact = Redaction()
@@ -48,12 +48,12 @@ class EndpointResolver:
         self._endpoint: Endpoint | None = None
         self._url = ""
         self._headers: dict[str, str] = {}
-        for learn in (self.headers, self.endpoint):  # what is secret must be known before anything is said
+        for learn in (self.headers, self.endpoint):  # what is secret must be known before any error is shown
             with suppress(Unauthorized, Unreachable):
                 learn()
 
     def endpoint(self) -> Endpoint:
-        """Return where the node is. Raises Unreachable where no file says it."""
+        """Return where the node is. Raises Unreachable where no file holds it."""
         try:
             text = self._read_url()
             if self._endpoint is None or text != self._url:
@@ -76,7 +76,7 @@ class EndpointResolver:
 
     @property
     def public_url(self) -> str:
-        """The url as it may be shown, "" while no file says it."""
+        """The url as it may be shown, "" while no file holds it."""
         try:
             return self.endpoint().public_url
         except Unreachable:
@@ -96,7 +96,7 @@ class EndpointResolver:
 
 
 def proxy_for(url: URL) -> URL | None:
-    """Return the proxy that the environment names for a node, None if it is to be asked directly."""
+    """Return the proxy that the environment names for a node, None for a direct connection."""
     if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
         return None
     proxy = getproxies().get(url.scheme)

@@ -12,7 +12,7 @@ from exporter.node.endpoint import Endpoint
 
 NOTHING: Mapping[str, str] = {}
 JSON, ANYTHING = "application/json", "*/*"
-"""What an answer may be, as the header Accept says it. From Canton 3.5 on nodes answer 406 to one they cannot meet."""
+"""What an answer may be, as the header Accept names it. From Canton 3.5 on nodes answer 406 to one they cannot meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came back, from where. `asked` is the method and route, `sent` and `answered` our clock's Unix seconds.
+    """What came back, from where. `operation` is the method and route, `sent` and `answered` our clock's Unix seconds.
 
     `certificate_expiry` is of the newest handshake with the node, which is this request's or at most ten minutes old.
     """
 
-    asked: str
+    operation: str
     endpoint: Endpoint
     status: int
     headers: Mapping[str, str]
@@ -86,5 +86,5 @@ def make_request(
 
 
 def quote_part(text: str) -> str:
-    """Quote one part of a path; one of dots only would otherwise lead to another path."""
+    """Quote one part of a path; one of dots only would otherwise lead to a different path."""
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")

@@ -12,7 +12,7 @@ Mark = str | int | None
 
 
 class Paged(Protocol):
-    """An answer that may have a next page; an absent, null or empty token says it has not."""
+    """An answer that may have a next page; an absent, null or empty token means it has none."""
 
     @property
     def next_page_token(self) -> Mark: ...
@@ -28,8 +28,8 @@ async def follow_pages(
 
     Raises Malformed if the tokens go round in a circle, and Refused if the operation goes away in the middle.
     """
-    asked, circle = ask(None), Circle()
-    response = await answer_to(asked)
+    request, circle = ask(None), Circle()
+    response = await answer_to(request)
     while True:
         page = decode(response, answer)
         yield page
@@ -37,7 +37,7 @@ async def follow_pages(
         if token is None or token == "":
             return
         if circle.is_closed_by(token):
-            raise Malformed(f"{asked}: the page token {str(token)[:40]!r} came again, so the pages have no end")
+            raise Malformed(f"{request}: the page token {str(token)[:40]!r} came again, so the pages have no end")
         try:
             response = await answer_to(ask(token))
         except Unsupported as lack:
@@ -52,7 +52,7 @@ class Circle:
         self._count, self._mark_at = 0, 1
 
     def is_closed_by(self, token: Mark) -> bool:
-        """Tell whether a token was there before, at the latest after three times the circle's length."""
+        """Return whether a token was there before, at the latest after three times the circle's length."""
         if token == self._mark:
             return True
         self._count += 1

@@ -43,7 +43,7 @@ class Budget:
 
 
 class Budgets:
-    """The budgets of all hosts, made when first asked for; they outlive reloads."""
+    """The budgets of all hosts, made when first needed; they outlive reloads."""
 
     def __init__(self) -> None:
         self._by_host: dict[tuple[str, models.Budget], Budget] = {}

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from itertools import chain
 
 SHORTEST = 4
-"""A secret shorter than this is none, and taking it out would only garble what is said."""
+"""A shorter text is not a secret, and taking it out would only garble what is shown."""
 UNMISTAKABLE = 16
-"""A secret as long as this is no word of an answer: a header may well carry a network's name."""
+"""A secret as long as this is not a word of an answer: a header may well carry a network's name."""
 
 
 class Redaction:
@@ -63,5 +63,5 @@ def as_some_write_json(secret: str) -> str:
 
 
 def longest_first(secrets: Iterable[str], shortest: int) -> list[str]:
-    """Return secrets in an order in which one that is a part of another comes after it."""
+    """Return secrets in an order in which one that is part of a longer one comes after it."""
     return sorted((secret for secret in secrets if len(secret) >= shortest), key=len, reverse=True)

@@ -13,7 +13,7 @@ class Unreadable(Exception):
 
 
 class SecretFile:
-    """A file that holds one line, read again whenever it is another. `what` it holds is said where it does not."""
+    """A file that holds one line, read again whenever it changed. `what` it holds is named in errors."""
 
     def __init__(self, path: Path, what: str) -> None:
         self.path = path

@@ -31,7 +31,7 @@ async def elements(request: Request, answer: type[T], auth: Auth, hear: Hear) ->
 
 
 async def responses(request: Request, auth: Auth, hear: Hear) -> AsyncGenerator[Response, None]:
-    """Give the messages, or the answer that opens no websocket; one to a token is not the last if there is another."""
+    """Give the messages, or the answer that opens no websocket; after a 401 a renewed token is tried once."""
     token = await auth.token()
     for is_last in (False, True):
         async with aclosing(hear(request, token)) as heard:
@@ -52,6 +52,6 @@ async def responses(request: Request, auth: Auth, hear: Hear) -> AsyncGenerator[
 def refuse(response: Response) -> None:
     """Raise what an answer means that opens no websocket."""
     if response.is_success or response.status in (400, 426):
-        said = "no websocket was opened, which a proxy on the way may not let through"
-        raise Unsupported(f"{response.asked}: {response.status}: {said}")
+        reason = "no websocket was opened, which a proxy on the way may not let through"
+        raise Unsupported(f"{response.operation}: {response.status}: {reason}")
     raise_for_status(response)

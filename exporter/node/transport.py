@@ -135,7 +135,7 @@ class Transport:
         except (aiohttp.ClientError, TimeoutError, OSError, UnicodeError) as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
                 counted.reason = BUG
-                raise  # we have no file descriptor left, which says nothing of the node
+                raise  # we have no file descriptor left, which is not the node's failure
             failure = explain(error, str(request), endpoint.host, limit, self.redact)
             counted.reason = failure.reason
             raise failure from error
@@ -152,7 +152,7 @@ class Transport:
                 self._counters.add(self_metrics.THROTTLED)
 
     def rest(self, endpoint: Endpoint, seconds: float) -> None:
-        """Leave the node alone, as it asked with a 429, by whichever of its targets; probes of health go on."""
+        """Pause the requests of all targets of the node after its 429; probes of health go on."""
         self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
 
     async def _wait_for_turn(self, endpoint: Endpoint, request: Request, share: Share, seconds: float) -> float:
@@ -169,13 +169,13 @@ class Transport:
             async with asyncio.timeout(seconds if rest() < seconds else 0):
                 await asyncio.sleep(rest())
                 await budget.take(share)
-                while rest():  # asked for while we waited
+                while rest():  # the node answered 429 while we waited
                     await asyncio.sleep(rest())
                     await budget.take(share)
         except TimeoutError as error:
             if left := rest():
-                asked = f"the node asked to be left alone for {left:.0f} s more (429)"
-                raise Limited(f"{request}: not sent: {asked}") from error
+                reason = f"the node asked to be left alone for {left:.0f} s more (429)"
+                raise Limited(f"{request}: not sent: {reason}") from error
             raise NoBudget(f"{request}: the host's request budget left no room for {seconds:.3g} s") from error
         finally:
             waited = self._clock.monotonic() - started
@@ -187,8 +187,8 @@ class Transport:
         answered = self._clock.now()
         body = await self._read(raw, request)
         expiry = self._connector.certificate_expiry.get(endpoint.origin)
-        asked, accept = str(request), raw.request_info.headers.get("Accept", "")
-        return Response(asked, endpoint, raw.status, raw.headers, body, sent, answered, expiry, accept)
+        accept = raw.request_info.headers.get("Accept", "")
+        return Response(str(request), endpoint, raw.status, raw.headers, body, sent, answered, expiry, accept)
 
     async def _read(self, raw: ClientResponse, request: Request) -> bytes:
         chunks, size = [], 0

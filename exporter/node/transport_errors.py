@@ -10,34 +10,36 @@ from exporter.errors import Failed, Malformed, NotHttp, TimedOut, Unreachable
 from exporter.node.redaction import Redaction
 
 
-def explain(error: Exception, asked: str, host: str, limit: float, redact: Redaction) -> Failed:  # noqa: C901, PLR0911 - a table of what can happen
-    """Return what an exception of a request to `host` means; `asked` is its method and route."""
+def explain(error: Exception, operation: str, host: str, limit: float, redact: Redaction) -> Failed:  # noqa: C901, PLR0911 - a table of what can happen
+    """Return what an exception of a request to `host` means; `operation` is its method and route."""
     match error:
         case TimeoutError():
-            return TimedOut(f"{asked}: no answer within {limit:.3g} s")
+            return TimedOut(f"{operation}: no answer within {limit:.3g} s")
         case aiohttp.ClientConnectorCertificateError():
             reason = getattr(error.certificate_error, "verify_message", "") or str(error.certificate_error)
-            return Unreachable(f"{asked}: the certificate of {error.host}:{error.port} is not trusted: {reason}", "tls")
+            return Unreachable(
+                f"{operation}: the certificate of {error.host}:{error.port} is not trusted: {reason}", "tls"
+            )
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(
-                f"{asked}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}", "tls"
+                f"{operation}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}", "tls"
             )
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
-            return Unreachable(f"{asked}: the name {host} does not resolve", "dns")
+            return Unreachable(f"{operation}: the name {host} does not resolve", "dns")
         case aiohttp.ClientConnectorError():
             number = error.os_error.errno
             reason = os.strerror(number) if number and number > 0 else str(error.os_error) or "it was cut off"
-            return Unreachable(f"{asked}: no connection to {error.host}:{error.port}: {reason}")
+            return Unreachable(f"{operation}: no connection to {error.host}:{error.port}: {reason}")
         case aiohttp.ClientOSError() if isinstance(error.__cause__, ssl.SSLError):
             # With TLS 1.3 a node that wants a client certificate says so only after the handshake.
-            return Unreachable(f"{asked}: the node ended TLS: {error.__cause__.reason}", "tls")
+            return Unreachable(f"{operation}: the node ended TLS: {error.__cause__.reason}", "tls")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
-            return Malformed(f"{asked}: the answer is not packed the way it says")
+            return Malformed(f"{operation}: the answer is not packed the way it says")
         case aiohttp.ClientPayloadError():
-            return Unreachable(f"{asked}: the answer broke off")
+            return Unreachable(f"{operation}: the answer broke off")
         case aiohttp.ClientHttpProxyError():
-            return Unreachable(f"{asked}: the proxy refuses to connect: {error.status}")
+            return Unreachable(f"{operation}: the proxy refuses to connect: {error.status}")
         case aiohttp.ClientResponseError():
-            return NotHttp(f"{asked}: the answer is not HTTP: {redact(' '.join(error.message.split()))[:200]}")
+            return NotHttp(f"{operation}: the answer is not HTTP: {redact(' '.join(error.message.split()))[:200]}")
         case _:
-            return Unreachable(f"{asked}: the connection was closed before an answer came")
+            return Unreachable(f"{operation}: the connection was closed before an answer came")

@@ -16,7 +16,7 @@ from exporter.errors import Malformed, TimedOut, TooLarge, Unreachable
 from exporter.node.messages import Request
 
 PROTOCOL = "daml.ws.auth"
-"""What a ledger names in its answer, asked for or not; the token is in the same header as always."""
+"""What a ledger names in its answer, requested or not; the token is in the same header as always."""
 OTHERS_TURN = 64
 """After so many frames whatever else the exporter does has its turn: those that are there are read without a pause."""
 CLOSING_SECONDS = 0.2
@@ -24,7 +24,7 @@ CLOSING_SECONDS = 0.2
 
 
 class NotOpened(Exception):
-    """Another answer came than the one that opens a websocket; it can be read."""
+    """An answer came that does not open a websocket; it can be read."""
 
     def __init__(self, response: ClientResponse) -> None:
         super().__init__()

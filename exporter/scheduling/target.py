@@ -88,7 +88,7 @@ class Connection:
         """Return what is known of the target itself."""
         url = self.transport.destination.public_url
         samples = [self_metrics.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.counters.samples()]
-        token = self.auth.at_hand()
+        token = self.auth.available()
         if token is not None and token.issued is not None:
             samples.append(self_metrics.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))
         if token is not None and token.expiry is not None:

@@ -81,14 +81,14 @@ async def test_none_is_sent_where_none_is_configured() -> None:
     auth = make_auth(NoAuth())
     assert isinstance(auth, NoToken)
     auth.reject(Token("a-token"))
-    assert (await auth.token(), auth.at_hand(), auth.renewed_by) == (None, None, "nobody")
+    assert (await auth.token(), auth.available(), auth.renewed_by) == (None, None, "nobody")
 
 
 async def test_a_token_in_the_configuration_is_the_only_one() -> None:
     auth = make_auth(BearerAuth.model_validate({"type": "bearer", "token": jwt(b'{"iat":4,"exp":5}')}))
     assert isinstance(auth, StaticToken)
     token = await auth.token()
-    assert token == auth.at_hand() == Token(jwt(b'{"iat":4,"exp":5}'), 4, 5)
+    assert token == auth.available() == Token(jwt(b'{"iat":4,"exp":5}'), 4, 5)
     assert token is not None
     auth.reject(token)
     assert (await auth.token(), auth.renewed_by) == (token, "nobody")
@@ -99,7 +99,7 @@ async def test_a_token_in_a_file_is_renewed_by_the_file(tmp_path: Path) -> None:
     file.write_text(f"  {jwt(b'{}')}\r\n\n", encoding="ascii")
     auth = make_auth(BearerAuth.model_validate({"type": "bearer", "token_file": str(file)}))
     assert isinstance(auth, FileToken)
-    assert await auth.token() == auth.at_hand() == Token(jwt(b"{}"))
+    assert await auth.token() == auth.available() == Token(jwt(b"{}"))
     assert auth.renewed_by == "file"
 
 
@@ -116,7 +116,7 @@ def file(tmp_path: Path) -> Path:
 async def text(auth: Auth) -> str:
     token = await auth.token()
     assert token is not None
-    assert auth.at_hand() == token
+    assert auth.available() == token
     return token.text
 
 
@@ -209,7 +209,7 @@ async def test_another_token_that_was_refused_changes_nothing(file: Path) -> Non
 async def unauthorized(auth: Auth) -> str:
     with pytest.raises(Unauthorized) as caught:
         await auth.token()
-    assert auth.at_hand() is None
+    assert auth.available() is None
     assert (caught.value.reason, caught.value.status) == ("unauthorized", None)
     return str(caught.value)
 

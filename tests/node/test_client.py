@@ -581,7 +581,7 @@ async def test_a_knock_is_answered_whatever_its_status(node: TestNode, asking: A
     node.get("/livez", status=status, body=b"")
     asked = asking(node.url)
     reply = await asked.fetch("/livez")
-    assert (reply.status, reply.asked) == (status, "GET /livez")
+    assert (reply.status, reply.operation) == (status, "GET /livez")
     assert log(asked) == [f"GET /livez {status}"]
 
 
