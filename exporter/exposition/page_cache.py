@@ -1,4 +1,4 @@
-"""A page is made when somebody asks, compressed when somebody takes it so, and stays until something changes."""
+"""A page is made on request, compressed for a client that accepts it, and stays until something changes."""
 
 import asyncio
 import gzip
@@ -27,7 +27,7 @@ class Pages:
 
     KEPT = 8
     OLDEST_SECONDS = 15.0
-    """The process's own figures are read when a page is made, so a page ages even if no node says anything."""
+    """The process's own figures are read when a page is made, so a page ages even if no node changes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -50,7 +50,7 @@ class Pages:
     ) -> bytes:
         """Return a page that is no older than this call, or than the last change.
 
-        `key` names the page, `change` is another whenever the page would be, `blocks` gathers what it is made of.
+        `key` names the page, `change` changes whenever the page would, `blocks` gathers what it is made of.
         """
         called = self._clock.monotonic()
         while (page := self._held(key, change(), called)) is None:
@@ -66,7 +66,7 @@ class Pages:
         return page if page.change == change and called - page.made < self.OLDEST_SECONDS else None
 
     async def _once(self, key: object, make: Callable[[], Coroutine[None, None, None]]) -> None:
-        """Wait for what is being made, or begin it; it goes on for the others if whoever began it goes away."""
+        """Wait for what is being made, or begin it; it goes on for the others if the one who began it goes away."""
         making = self._making.get(key)
         # One that is done and still here, since its callback is yet to run, would be awaited without a pause for ever.
         if making is None or making.done():

@@ -81,12 +81,12 @@ def write_page(blocks: Sequence[Lines], format_: Format) -> bytes:
         parts += [header(metric, format_), *families[metric]]
     if format_ is Format.OPENMETRICS:
         parts.append("# EOF\n")
-    # A node can say half a character; one such label must not take the page away.
+    # A node can send half a character; one such label must not take the page away.
     return "".join(parts).encode("utf-8", errors="replace")
 
 
 def read_registry(registry: CollectorRegistry) -> list[Sample]:
-    """Return what the library's own collectors say of this process."""
+    """Return what the library's own collectors read of this process."""
     samples = []
     for family in registry.collect():
         declared: dict[str, Metric] = {}

@@ -1,1 +1,1 @@
-"""What a metric is, the counters, and what the exporter says of itself."""
+"""What a metric is, the counters, and the exporter's metrics of itself."""

@@ -6,7 +6,7 @@ from exporter.metrics.metric import Metric, Sample
 
 
 class Counters:
-    """Counters by metric and label values. `writes` tells whether anything changed since it was last looked at."""
+    """Counters by metric and label values. `writes` rises whenever anything changes."""
 
     def __init__(self, zeros: Iterable[Metric] = ()) -> None:
         """Start each unlabelled counter of `zeros` at 0, so that its first increase is seen by `rate`."""

@@ -9,7 +9,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metric:
-    """A declared metric; a counter if its name ends in `_total`, else a gauge, unless `type` says it is a summary.
+    """A declared metric; a counter if its name ends in `_total`, else a gauge, unless `type` is summary.
 
     `source` names the operation a value comes from, as operators read it in HELP.
     """

@@ -1,4 +1,4 @@
-"""The exporter's own metrics: what it is, how its watches do, and what it asked of each node."""
+"""The exporter's own metrics: its build, the state of its watches, and its requests to each node."""
 
 from exporter.metrics.metric import Metric
 

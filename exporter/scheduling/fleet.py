@@ -168,7 +168,7 @@ class Fleet:
         self._changes += 1
 
     def change(self) -> object:
-        """Return something that is another one whenever a page would be."""
+        """Return a value that changes whenever a page would."""
         shown = sum(status.is_shown for status in self.statuses())
         return self._changes, shown, sum(each.counters.writes for each in self.connections.values())
 

@@ -23,7 +23,7 @@ def rename_parties(
         if label in PARTY_LABELS
     }
     names = {party: aliases.get(party) or (shorten(party) if style == "short" else party) for party in parties}
-    while (uses := Counter(names.values())).total() > len(uses):  # a full name may be what another is to be called
+    while (uses := Counter(names.values())).total() > len(uses):  # a full name may be the alias of a different party
         names = {party: name if uses[name] == 1 else party for party, name in names.items()}
     return [
         sample._replace(

@@ -16,12 +16,12 @@ from exporter.scheduling.runner import Outcome, Run
 from exporter.scheduling.target import Connection
 from exporter.scheduling.watch_status import WatchStatus
 
-SUCCESS = Metric("probe_success", "1 if the node is up as far as was asked, and no collector failed; 0 if not.")
+SUCCESS = Metric("probe_success", "1 if no collector failed and the node is not known to be down; 0 if not.")
 SECONDS = Metric("probe_duration_seconds", "How long the probe took.")
 
 
 class NotThere(Exception):
-    """The target or collector that was named cannot be probed; the text says why, or what there is."""
+    """The target or collector that was named cannot be probed; the text has the reason, or what there is."""
 
 
 class NoneInTime(Exception):
@@ -66,7 +66,7 @@ class Selection:
         return Result(self.statuses, runs, clock.monotonic() - started)
 
     async def run_alone(self, progress: Callable[[str], Callable[[str], None]], clock: Clock) -> Result:
-        """Run them where no fleet is running; `progress` returns for a collector's name what is told its progress.
+        """Run them where no fleet is running; `progress` returns for a collector's name what takes its progress.
 
         Health runs first, and is in the result if the node is not well: a load balancer with nothing behind it, or a
         node of another kind, would seem to lack every operation.
@@ -117,7 +117,7 @@ def select(
 
 
 def why_not(target: str, connection: Connection, collector: Collector[Any] | None, named: str) -> str:
-    """Return why a target does not run a collector: there is none, it asks other nodes, or it is off."""
+    """Return why a target does not run a collector: it does not exist, is for other nodes, or is off."""
     kind = connection.target.kind
     if collector is None:
         there = ", ".join(sorted(connection.statuses))

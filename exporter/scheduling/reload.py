@@ -40,7 +40,7 @@ class Reloader:
             except WrongConfiguration as error:
                 self._is_successful = False
                 self._counters.add(self_metrics.RELOADS, "failure")
-                # Its faults say everything: there is no bug to trace.
+                # Its faults are the whole report: there is no bug to trace.
                 log.error("the configuration was refused", extra={"error": "; ".join(error.faults)})  # noqa: TRY400
                 raise
             else:

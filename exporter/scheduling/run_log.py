@@ -22,7 +22,7 @@ def log_run(watch: Watch, before: Run | None, known: Collection[Remark], run: Ru
     about = about_watch(watch)
     for news in run.news:
         log.warning(f"{subject(watch)}: {news}", extra=about)
-    is_remarked_at_once = before is None and run.outcome is Outcome.OK and run.remarks  # which says more than "ok"
+    is_remarked_at_once = before is None and run.outcome is Outcome.OK and run.remarks  # which is more than "ok"
     if (before is None or before.state != run.state) and not is_remarked_at_once:
         level = logging.INFO if run.outcome is Outcome.OK else logging.WARNING
         why = {"reason": run.reason, "traceback": run.traceback}
@@ -65,13 +65,13 @@ def log_remarks(known: Iterable[Remark], remarks: Iterable[Remark], watch: Watch
 
 
 def describe(watch: Watch, run: Run) -> str:
-    """Return how a run went and what it asked, line by line, for who asked for it."""
+    """Return how a run went and its requests, line by line, for the user of a probe."""
 
     def lines() -> Iterator[str]:
         yield f"{watch.collector.name}: {headline(run)}"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        yield from (f"  {said}" for said in (run.error, run.traceback, *run.remarks, *run.news) if said)
+        yield from (f"  {detail}" for detail in (run.error, run.traceback, *run.remarks, *run.news) if detail)
 
     return "".join(f"{line}\n" for line in lines())
 

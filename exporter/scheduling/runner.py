@@ -1,4 +1,4 @@
-"""Runs one watch once and says how it went: the only place that catches everything."""
+"""Runs one watch once and returns how it went: the only place that catches everything."""
 
 import asyncio
 import traceback
@@ -48,7 +48,7 @@ class Watch:
         return self.target.series_labels(self.name)
 
     def asks_the_same_as(self, other: "Watch") -> bool:
-        """Tell whether another asks the same of the same node, at whatever times."""
+        """Return whether two watches request the same from the same node, at whatever times."""
         return (self.target, self.collector, self.schedule.options) == (
             other.target,
             other.collector,
@@ -96,9 +96,9 @@ async def run(
 ) -> Run:
     """Run the watch's collector once, within its timeout.
 
-    `is_down` tells whether the node's health is known to be bad: then an operation it does not seem to have is a
-    failure, since a load balancer with nothing behind it answers 404 to everything. `progress` is told how far a long
-    run has come.
+    `is_down` returns whether the node's health is known to be bad: then an operation it does not seem to have is a
+    failure, since a load balancer with nothing behind it answers 404 to everything. `progress` takes how far a
+    long run has come.
     """
     started = clock.monotonic()
     limit = watch.schedule.timeout.total_seconds()
@@ -140,8 +140,8 @@ def verdict(exception: BaseException, watch: Watch) -> tuple[Outcome, str | None
         case TimeoutError():
             limit = write_duration(watch.schedule.timeout)
             return Outcome.FAILED, TimedOut.reason, f"the run did not end within its timeout of {limit}"
-    said = one_line("".join(traceback.format_exception_only(exception)))  # which also stands a __str__ that raises
-    return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {said}"
+    message = one_line("".join(traceback.format_exception_only(exception)))  # which also stands a __str__ that raises
+    return Outcome.FAILED, BUG, f"a bug of the exporter, please report it: {message}"
 
 
 async def ask(watch: Watch, node: Node, previous: RunOutput) -> RunOutput:

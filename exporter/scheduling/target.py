@@ -34,19 +34,19 @@ class Connection:
         self.auth = make_auth(target.auth)
         self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.counters, clock)
         self._clock = clock
-        self._asked: dict[str, str] = {}
-        """The node that each watch last asked, by the watch's key."""
+        self._node_read: dict[str, str] = {}
+        """The node that each watch last read, by the watch's key."""
         self._probing: dict[str, asyncio.Task[Run]] = {}
         self._common = target.series_labels(name)
 
     def is_up(self) -> bool | None:
-        """Tell whether the node is up, None if that is not known."""
+        """Return whether the node is up, None if that is not known."""
         status = self.statuses.get(health.name)
         reading = status.reading(UP) if status else None
         return None if reading is None else reading == 1
 
     def is_down(self) -> bool:
-        """Tell whether the node is known to be down."""
+        """Return whether the node is known to be down."""
         return self.is_up() is False
 
     async def probe(self, watch: Watch, limit: timedelta) -> Run:
@@ -59,14 +59,14 @@ class Connection:
         return await asyncio.shield(self._probing[key])
 
     async def run(self, watch: Watch, previous: RunOutput, progress: Callable[[str], None] = lambda words: None) -> Run:
-        """Run a watch of this target once; `progress` is told how far it has come.
+        """Run a watch of this target once; `progress` takes how far it has come.
 
-        What was read of another node, while the file of the url named that, is no beginning to go on from.
+        What was read of a different node, while the file of the url named that, is dropped: no run may go on from it.
         """
         with suppress(Unreachable):
             here = self.transport.destination.endpoint().node
-            if self._asked.setdefault(watch.key, here) != here:
-                self._asked[watch.key], previous = here, RunOutput()
+            if self._node_read.setdefault(watch.key, here) != here:
+                self._node_read[watch.key], previous = here, RunOutput()
         return await self._run(watch, previous, progress)
 
     async def _run(

@@ -40,7 +40,7 @@ class WatchStatus:
         self.remarks: Sequence[Remark] = ()
         """Those of the last run that was ok."""
         self.progress: str | None = None
-        """How far the run under way has come, if it said so."""
+        """How far the run under way has come, if it reported it."""
         self.shown: Sequence[Sample] = ()
         """The last good run's samples as shown, with parties renamed and capped; kept, so that the same come back."""
         self._shown_until = -math.inf
@@ -80,13 +80,13 @@ class WatchStatus:
         return next((sample.value for sample in shown if sample.metric is metric), None)
 
     def present(self, style: Literal["full", "short"], aliases: Mapping[str, str]) -> None:
-        """Write parties in another way from now on, and what is shown too."""
+        """Write parties in a new way from now on, and what is shown too."""
         if (style, aliases) != (self._style, self._aliases):
             self._style, self._aliases = style, aliases
             self._show(self.previous.samples)
 
     def take(self, run: Run) -> None:
-        """Let a run replace what was shown, as far as its outcome says so."""
+        """Let a run replace what was shown, as far as its outcome allows."""
         name = self.watch.collector.name
         if run.outcome is Outcome.OK:
             dropped = self._show(run.yielded.samples)
@@ -141,7 +141,7 @@ class WatchStatus:
 
 
 def how_it_went(run: Run, collector: str) -> Iterator[Sample]:
-    """Give what is told of any run, whoever asked for it."""
+    """Give the metrics of any run, of a watch or of a probe."""
     yield self_metrics.SUCCESS.sample(run.outcome is Outcome.OK, collector=collector)
     yield self_metrics.DURATION.sample(run.seconds, collector=collector)
     if run.reason is not None:

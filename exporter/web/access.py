@@ -1,4 +1,4 @@
-"""Who may ask the exporter: TLS, users and limits, as the web configuration file of every Prometheus exporter says.
+"""Who may use the exporter: TLS, users and limits, from the web configuration file of every Prometheus exporter.
 
 As with the toolkit, no path is exempt: /-/healthy and /-/ready want the password and the certificate too. A Kubernetes
 probe brings a password in `httpHeaders`, or runs `canton-exporter health`, which needs no certificate either.
@@ -35,9 +35,9 @@ MOST_WAITING = 16
 
 
 class AccessControl:
-    """What the file says by now: with each connection and request it is seen whether a file has changed.
+    """The web configuration in force: each connection and request checks whether a file has changed.
 
-    Where a changed file is wrong, that is logged once, and what was said before goes on.
+    Where a changed file is wrong, that is logged once, and the previous configuration goes on.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -51,7 +51,7 @@ class AccessControl:
 
     @classmethod
     def load(cls, path: Path | None) -> Self:
-        """Return what a file says; without a file everybody may ask. Raises WrongConfiguration with every fault."""
+        """Return the access control of a file; without one all is open. Raises WrongConfiguration with every fault."""
         access = cls(path)
         if path is not None:
             access._read(path)
@@ -75,7 +75,7 @@ class AccessControl:
                 raise web.HTTPTooManyRequests(text="the rate_limit of the web configuration is reached\n")
             await self._limiter.acquire()
         tls = self._config.tls_server_config
-        if tls and tls.client_allowed_sans:  # asked here, as Python's TLS has no say in whom a handshake verifies
+        if tls and tls.client_allowed_sans:  # checked here, as Python's TLS cannot choose whom a handshake verifies
             certificate = request.get_extra_info("peercert") or {}
             if not {*subject_alternative_names(certificate)} & {*tls.client_allowed_sans}:
                 raise web.HTTPForbidden(text="the client's certificate has none of the client_allowed_sans\n")
@@ -92,14 +92,14 @@ class AccessControl:
         self._users.close()
 
     def _refresh(self) -> None:
-        # Looked at here and not by a task of our own: a few stats take microseconds, and what is asked next is answered
+        # Looked at here and not by a task of our own: a few stats take microseconds, and the next request is answered
         # by what the files hold by then. Only a changed file is read, and those are small.
         if self._path is None or all(stamp(file) == before for file, before in self._stamps.items()):
             return
         try:
             self._read(self._path)
         except WrongConfiguration as error:
-            # Its faults say everything: there is no bug to trace.
+            # Its faults are the whole report: there is no bug to trace.
             log.error("the changed web configuration is wrong, the one before goes on", extra={"error": str(error)})  # noqa: TRY400
         else:
             log.info("the web configuration was read again", extra={"file": str(self._path)})
@@ -127,7 +127,7 @@ class Renewed(ssl.SSLContext):
     """Makes each connection by the context that is the latest then.
 
     The ssl module's own hook, sni_callback, comes too late for that: by then the versions are settled, and whether a
-    client's certificate is asked for; and sessions of the context before could go on under an authority now gone.
+    client's certificate is requested; and sessions of the context before could go on under an authority now gone.
     """
 
     def __new__(cls, *_: Any) -> Self:
@@ -160,7 +160,7 @@ class Users:
             self._right.clear()
 
     async def admit(self, name: bytes, password: bytes) -> bool:
-        """Tell whether a password is right. Raises HTTPServiceUnavailable if too many wait to be told."""
+        """Return whether a password is right. Raises HTTPServiceUnavailable if too many are being checked."""
         digest = self._digest(name + b":" + password)
         if hmac.compare_digest(self._right.get(name, b""), digest):
             return True

@@ -1,4 +1,4 @@
-"""Which text format and packing a scraper gets, by what its Accept headers say."""
+"""Which text format and packing a scraper gets, by its Accept headers."""
 
 from collections.abc import Iterator
 
@@ -31,7 +31,7 @@ def takes_gzip(accept_encoding: str) -> bool:
 
 
 def preferences(header: str) -> Iterator[tuple[str, dict[str, str], float]]:
-    """Yield each name in an Accept header with its parameters and quality; a quality that is no number is none."""
+    """Yield each name in an Accept header with its parameters and quality; a quality that is not a number is 0."""
     for item in header.split(","):
         name, *rest = (part.strip() for part in item.split(";"))
         pairs = (part.partition("=") for part in rest)

@@ -1,4 +1,4 @@
-"""/probe: asks one configured target now, for who wants Prometheus to set the pace or a person to see what it says."""
+"""/probe: runs the collectors of one configured target now, where Prometheus is to set the pace, or for a look."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,7 +13,7 @@ from exporter.scheduling.sharding import shard_of
 from exporter.web.content_negotiation import choose_format
 
 USUAL_SECONDS = 10.0
-"""How long a scrape may take where the scraper does not say: Prometheus' own default."""
+"""How long a scrape may take where the scraper sends no timeout: Prometheus' own default."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Probe:
         return web.Response(body=write_page(result.blocks(), format_), headers={"Content-Type": format_.value})
 
     def _select(self, request: web.Request, limit: timedelta) -> Selection:
-        """Return what is asked for: one collector, or all that end in time. Raises NotThere."""
+        """Return what is requested: one collector, or all that end in time. Raises NotThere."""
         name = request.query.get("target")
         if not name:
             raise web.HTTPBadRequest(text="name a configured target: /probe?target=NAME\n")
@@ -63,7 +63,7 @@ class Probe:
 
 
 def read_limit(request: web.Request, offset: timedelta) -> timedelta:
-    """Return how long a probe may take, by the scraper's own word."""
+    """Return how long a probe may take, from the scraper's timeout header."""
     text = request.headers.get("X-Prometheus-Scrape-Timeout-Seconds")
     try:
         seconds = float(text) if text else USUAL_SECONDS

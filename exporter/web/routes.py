@@ -36,7 +36,7 @@ def make_application(
         raise web.HTTPFound(f"{prefix}/")
 
     async def name_server(request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Server"] = "canton-exporter"  # aiohttp would tell its version, and Python's
+        response.headers["Server"] = "canton-exporter"  # aiohttp would show its version, and Python's
 
     application = web.Application()
     application.on_response_prepare.append(name_server)

@@ -30,20 +30,20 @@ class Selection(NamedTuple):
 def read_selection(request: web.Request, fleet: Fleet) -> Selection:
     """Return what the query asks for. Raises HTTPBadRequest for a name that is not there, or both ways at once.
 
-    A scrape's query is the same for every exporter that shares the targets: what another shard has is no mistake.
+    A scrape's query is the same for every exporter that shares the targets: the names of other shards are valid.
     """
-    asked = {key: tuple(sorted(set(request.query.getall(key, ())))) for key in ("collect[]", "exclude[]", "target[]")}
-    if not any(asked.values()):
+    chosen = {key: tuple(sorted(set(request.query.getall(key, ())))) for key in ("collect[]", "exclude[]", "target[]")}
+    if not any(chosen.values()):
         return Selection()
     collectors = {name for target in fleet.configured.values() for name in target.schedules}
     known = {"collect[]": collectors, "exclude[]": collectors, "target[]": set(fleet.configured)}
-    for key, names in asked.items():
+    for key, names in chosen.items():
         if unknown := [name for name in names if name not in known[key]]:
             there = ", ".join(sorted(known[key]))
             raise web.HTTPBadRequest(text=f"{key}={unknown[0][:100]}: there is none of this name; there are {there}\n")
-    if asked["collect[]"] and asked["exclude[]"]:
+    if chosen["collect[]"] and chosen["exclude[]"]:
         raise web.HTTPBadRequest(text="collect[] and exclude[] cannot both be given\n")
-    return Selection(asked["collect[]"], asked["exclude[]"], asked["target[]"])
+    return Selection(chosen["collect[]"], chosen["exclude[]"], chosen["target[]"])
 
 
 @dataclass

@@ -38,7 +38,7 @@ class Server:
 async def listen(runner: web.AppRunner, address: Address, tls: ssl.SSLContext | None) -> None:
     try:
         await web.TCPSite(runner, address.host, address.port, ssl_context=tls).start()
-    except (OSError, UnicodeError) as error:  # a host name that is none is the latter
+    except (OSError, UnicodeError) as error:  # an invalid host name is the latter
         number = getattr(error, "errno", None)
         reason = os.strerror(number) if number and number > 0 else str(error)
         raise WrongConfiguration([f"cannot listen on {address}: {reason}; set --web.listen-address"]) from error

@@ -1,4 +1,4 @@
-"""The first page: every watch, how it stands and what its node said, for whoever opens the port in a browser."""
+"""The first page: every watch, its state and its last message, for anybody who opens the port in a browser."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} 
 
 TARGET = """<h2>{name} <span class="{state}">{state}</span></h2><p class="quiet">{about}</p>
 <table><thead><tr><th>Collector</th><th>State</th><th>Last run</th><th>Took</th>
-<th>Every</th><th>Series</th><th>What it said</th></tr></thead>
+<th>Every</th><th>Series</th><th>Message</th></tr></thead>
 <tbody>{rows}</tbody></table>
 """
 
@@ -71,7 +71,7 @@ class StatusPage:
             metrics=escape(self.telemetry_path),
             targets="".join(self._targets()),
         )
-        # The page shows what nodes said: even if an escape were forgotten, nothing of it may run.
+        # The page shows texts from nodes: even if an escape were forgotten, nothing of it may run.
         policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
         return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
 
@@ -101,7 +101,7 @@ class StatusPage:
 
 
 def details(status: WatchStatus) -> str:
-    """Return what there is to say of a watch: how far its run is, and what is the matter or what happened."""
+    """Return a watch's message: how far its run is, and what is the matter or what happened."""
     run = status.last
     parts = [f"under way: {status.progress}"] if status.progress else []
     parts += [str(part) for part in (run.error, *run.remarks, *run.news) if part] if run else []

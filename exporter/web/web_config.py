@@ -1,4 +1,4 @@
-"""What the web configuration file of the Prometheus exporter-toolkit may say, and the TLS that it makes.
+"""The settings of the Prometheus exporter-toolkit's web configuration file, and the TLS made from them.
 
 As with the toolkit, paths begin at the file's folder, and blank or null is as good as absent.
 """
@@ -66,7 +66,7 @@ def one_of(names: Iterable[str], refused: Mapping[str, str]) -> AfterValidator:
 
 def check_curves(names: list[str]) -> list[str]:
     if len(names) > 1:
-        raise ValueError("holds more than the one curve that Python can be told; keep the best, or leave all out")
+        raise ValueError("holds more than the one curve that Python can use; keep the best, or leave all out")
     return names
 
 
@@ -132,7 +132,7 @@ class RateLimit(Sparing):
     """How many requests there may be, of all clients together."""
 
     interval: IntervalOrNone = None
-    """The time between two requests in the long run; 0 is no limit."""
+    """The time between two requests in the long run; 0 means no limit."""
     burst: int = Field(default=0, ge=0)
     """How many requests may come at once."""
 
@@ -149,7 +149,7 @@ class WebConfig(Sparing):
     tls_server_config: Tls | None = None
     http_server_config: Http = Http()
     basic_auth_users: dict[UserName, Annotated[SecretStr, AfterValidator(check_hash)]] = {}
-    """bcrypt hashes of passwords, by user; without users nobody is asked."""
+    """bcrypt hashes of passwords, by user; without users no password is needed."""
     rate_limit: RateLimit = RateLimit()
 
 
@@ -160,7 +160,7 @@ def files(tree: Tree, path: Path) -> list[Path]:
 
 
 def check(tree: Tree, path: Path) -> tuple[WebConfig, ssl.SSLContext | None]:
-    """Return what the file at `path` says, and the TLS it makes, if any. Raises WrongConfiguration with every fault."""
+    """Return the settings of the file at `path`, and their TLS, if any. Raises WrongConfiguration with every fault."""
     config, faults = validate(WebConfig, tree, ())
     context = None
     if isinstance(written := tree.get("tls_server_config"), dict):
@@ -173,7 +173,7 @@ def check(tree: Tree, path: Path) -> tuple[WebConfig, ssl.SSLContext | None]:
 
 
 def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
-    """Say what is wrong with settings that do not fit together, or with files they name."""
+    """Give an error for settings that do not fit together, or for files they name."""
     place = ("tls_server_config",)
     for key in ("cert", "key"):
         if len({key, f"{key}_file"} & written.keys()) != 1:
@@ -213,7 +213,7 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
     key = tls.key.get_secret_value() if tls.key else None
     with as_file(tls.cert, tls.cert_file, folder) as cert_file, as_file(key, tls.key_file, folder) as key_file:
         try:
-            context.load_cert_chain(cert_file, key_file, password="")  # without one the terminal would be asked
+            context.load_cert_chain(cert_file, key_file, password="")  # without one OpenSSL would ask on the terminal
         except OSError:
             text = "is not a certificate in PEM, or its key is not beside it in PEM and without a password"
             faults.append((("tls_server_config", "cert" if tls.cert else "cert_file"), text))
