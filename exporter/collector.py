@@ -1,4 +1,4 @@
-"""All that a collector imports: what it is, the node it asks, what it reads, yields and raises.
+"""All that a collector imports: what it is, the node it reads, what it reads, yields and raises.
 
 A collector is an async function that asks one node for one thing and yields samples; `collector` makes it one.
 """
@@ -51,7 +51,7 @@ __all__ = [  # noqa: RUF022 - by what they are for
     "seconds",
     # what an operator sets
     "Hash", "PartyId", "Strict", "TemplateName", "named",
-    # the node, and what it says
+    # the node, and what it answers
     "Amount", "Circle", "Int64", "Kind", "Mark", "Moment", "Name", "Node", "NotNegative", "Response", "Struct", "Whole",
     "decode_part", "limits", "looks_like_html", "one_line", "raise_for_status", "says_no_entry",
     # what goes wrong
@@ -115,7 +115,7 @@ class Collector(Generic[O]):
     share: Share
     """What its requests may take of a host's budget."""
     is_on: bool
-    """Whether it runs where nobody mentions it; one with a required option never does."""
+    """Whether it runs where nobody configures it; one with a required option never does."""
     is_for_all: bool
     """Whether it does so on somebody else's node too."""
     doc: str
@@ -131,7 +131,7 @@ def collector(
     is_on: bool = True,
     is_for_all: bool = True,
 ) -> Callable[[Callable[[Node, O, RunOutput], Yields]], Collector[O]]:
-    """Make a function a collector of the given kinds of target; one that asks for long takes half of the budget.
+    """Make a function a collector of the given kinds of target; one with many requests takes half of the budget.
 
     One that needs rights, or costs what not everybody wants to pay, is not on until it is configured; one that is not
     for all is not on where the target's role is observed, as it costs more than a guest should take.

@@ -16,7 +16,7 @@ def collectors_page() -> str:
         (f"[{name}]({name}.md)", kinds(collector), collector.doc.partition("\n\n")[0])
         for name, collector in discover().items()
     ]
-    return f"{NOTICE}# Collectors\n\n{table(['Collector', 'Targets', 'What it tells'], rows)}"
+    return f"{NOTICE}# Collectors\n\n{table(['Collector', 'Targets', 'What it reports'], rows)}"
 
 
 def collector_page(collector: Collector[Any]) -> str:

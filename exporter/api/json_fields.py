@@ -22,10 +22,10 @@ MOST_SHOWN, LINE_LENGTH = 100, 8_000
 """How many differences are shown, and in a line of which length."""
 
 
-def leaves(document: object, asked: str) -> Fields:
+def leaves(document: object, operation: str) -> Fields:
     """Return what is neither null nor a container, by dotted path; places of lists count from 0. Raises TooLarge."""
     fields: dict[str, str | float] = {}
-    too_large = TooLarge(f"{asked}: more than {MOST_FIELDS} fields, or one whose path is longer than {LONGEST}")
+    too_large = TooLarge(f"{operation}: more than {MOST_FIELDS} fields, or one whose path is longer than {LONGEST}")
     try:
         for path, leaf in walk(document, ""):
             fields[path] = leaf[:LONGEST] if isinstance(leaf, str) else leaf
@@ -46,12 +46,12 @@ def walk(node: object, path: str) -> Iterator[tuple[str, str | float]]:
         yield path, "..."
 
 
-def digest(document: object, asked: str) -> str:
+def digest(document: object, operation: str) -> str:
     """Return the SHA-256, in hex, of a document as canonical JSON: keys in order, no white space, no nulls."""
     try:
         return sha256(msgspec.json.encode(without_nulls(document), order="deterministic")).hexdigest()
     except (RecursionError, ValueError, OverflowError) as error:
-        raise Malformed(f"{asked}: a configuration that cannot be written as JSON again") from error
+        raise Malformed(f"{operation}: a configuration that cannot be written as JSON again") from error
 
 
 def without_nulls(document: object) -> object:
@@ -62,7 +62,7 @@ def without_nulls(document: object) -> object:
 
 
 def read_number(leaf: str | float) -> float | None:
-    """Return a leaf's number, None if it is none."""
+    """Return a leaf's number, None if it is not a number."""
     if isinstance(leaf, bool) or (isinstance(leaf, str) and not NUMBER.fullmatch(leaf)):
         return None
     try:
@@ -73,7 +73,7 @@ def read_number(leaf: str | float) -> float | None:
 
 
 def differences(before: Fields, after: Fields) -> str:
-    """Say what differs, field by field, old and new, in one line of bounded length."""
+    """Return what differs, field by field, old and new, in one line of bounded length."""
     paths = [path for path in dict.fromkeys((*before, *after)) if before.get(path) != after.get(path)]
     shown = [f"{one_line(path)} {show(before.get(path))} -> {show(after.get(path))}" for path in paths[:MOST_SHOWN]]
     more = f", and {len(paths) - MOST_SHOWN} more" if len(paths) > MOST_SHOWN else ""

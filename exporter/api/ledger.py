@@ -53,7 +53,7 @@ class CheckpointValue(Struct):
 
 
 class Event(Struct):
-    """What every event says of its contract's template."""
+    """The template of the contract, which every event has."""
 
     template_id: Name = msgspec.field(name="templateId")
     package_name: Name | None = msgspec.field(name="packageName", default=None)
@@ -82,7 +82,7 @@ class Version(Struct):
 
     @property
     def checkpoint_delay(self) -> float | None:
-        """How many seconds may by design lie between two offset checkpoints, if the node says so."""
+        """How many seconds may by design lie between two offset checkpoints, if the node reports it."""
         checkpoint = self.features and self.features.checkpoint
         delay = checkpoint and checkpoint.delay
         return (delay.seconds or 0) + (delay.nanos or 0) / 1e9 if delay else None

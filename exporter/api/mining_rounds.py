@@ -1,4 +1,4 @@
-"""Which mining rounds a scan, or a validator's proxy, says are open and issuing."""
+"""Which mining rounds are open and issuing, from a scan or a validator's proxy."""
 
 from collections.abc import Iterable
 
@@ -26,7 +26,7 @@ class WithState(Struct):
 
 
 class Rounds(Struct):
-    """What a scan answers: contracts by their ids, those left out that were said to be known."""
+    """What a scan answers: contracts by their ids, without those that the request named as known."""
 
     open: dict[str, WithState] = msgspec.field(name="open_mining_rounds")
     issuing: dict[str, WithState] = msgspec.field(name="issuing_mining_rounds")

@@ -22,12 +22,12 @@ MARKS: dict[Kind, tuple[str, Any]] = {
     Kind.VALIDATOR: ("/v0/validator-user", ValidatorUser),
 }
 UNMISTAKABLE = (Kind.LEDGER, Kind.VALIDATOR)
-"""Whose operation answers what no other would; a scan's may be an empty object."""
+"""Whose operation answers what no other kind would; a scan's may be an empty object."""
 VERSION_ROUTES = {Kind.LEDGER: "/v2/version", Kind.SCAN: "/version", Kind.VALIDATOR: "/version"}
 
 
 async def check_kind(node: Node) -> bool:
-    """Return whether the node is known to be of its kind; False if nothing tells.
+    """Return whether the node is known to be of its kind; False if no answer shows it.
 
     Raises WrongKind if it has another kind's own operation and not its own. What every proxy could answer, such as 401
     or an empty object, is not a proof unless its own kind's operation is surely not there.
@@ -48,7 +48,7 @@ async def check_kind(node: Node) -> bool:
 
 
 async def mark(node: Node, kind: Kind) -> bool | None:
-    """Return whether the node has the operation of a kind; None if the answer does not tell."""
+    """Return whether the node has the operation of a kind; None if the answer does not show it."""
     route, answer = MARKS[kind]
     try:
         response = await node.fetch(route)
@@ -63,7 +63,7 @@ def version_of(response: Response) -> str | None:
 
 
 def read_json(response: Response, answer: type[Any]) -> object | None:
-    """Return what a good answer holds; None if it is another one."""
+    """Return what a good answer holds; None for any other answer."""
     if response.status != 200 or looks_like_html(response):
         return None
     try:

@@ -1,4 +1,4 @@
-"""What several collectors ask a scan: its migration and its newest snapshot; and what a template is called."""
+"""What several collectors request from a scan: its migration and its newest snapshot; and the name of a template."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,7 +33,7 @@ MOST_MIGRATIONS = 12
 
 class MigrationOptions(Strict):
     migration_id: int | None = Field(default=None, ge=0)
-    """The network's migration id; found out where the node can tell."""
+    """The network's migration id; found out where the node reports it."""
 
 
 class LastMigration(Struct):
@@ -59,13 +59,13 @@ class Snapshot:
     record_time: str
     moment: datetime
     is_exact: bool = True
-    """Whether it was taken at `record_time`; else that is only the time asked for, and when it was taken is unknown.
+    """Whether it was taken at `record_time`; else that is only the time requested, and when it was taken is unknown.
 
-    Then nothing tells if the node begins to answer from a newer one between two pages.
+    Then nothing shows whether the node begins to answer from a newer one between two pages.
     """
 
     def body(self, page_size: int, after: str | int | None = None) -> dict[str, Any]:
-        """Return what asks for a page of its contracts."""
+        """Return the body of a request for a page of its contracts."""
         body: dict[str, Any] = {"migration_id": self.migration_id, "record_time": self.record_time}
         if not self.is_exact:
             body["record_time_match"] = "at_or_before"
@@ -75,7 +75,7 @@ class Snapshot:
 
 
 async def find_migration(node: Node, configured: int | None, known: int | None) -> int:
-    """Return the network's migration id: the configured one, else what the scan says; `known` is where to begin."""
+    """Return the network's migration id: the configured one, else the scan's; `known` is where to begin."""
     if configured is not None:
         return configured
     try:
@@ -89,7 +89,7 @@ async def last_migration(node: Node) -> int:
 
 
 async def walk_migrations(node: Node, known: int | None) -> int:
-    """Ask for one migration after the other, until there is none after one that is there."""
+    """Request one migration after the other, until there is none after one that is there."""
     start = known or 0
     found = None
     for number in chain(range(start, start + MOST_MIGRATIONS), range(start)):
@@ -121,12 +121,12 @@ async def by_its_time(node: Node, migration_id: int, now: float) -> Snapshot:
 
 
 async def by_its_contracts(node: Node, migration_id: int, now: float, version: str) -> Snapshot:
-    asked = Snapshot(migration_id, write_moment(now), datetime.fromtimestamp(now, UTC), is_exact=False)
+    requested = Snapshot(migration_id, write_moment(now), datetime.fromtimestamp(now, UTC), is_exact=False)
     route = ACS.format(version=version)
-    taken = (await node.post(route, Taken, asked.body(page_size=1))).record_time
+    taken = (await node.post(route, Taken, requested.body(page_size=1))).record_time
     moment = decode_part(taken, Moment, f"POST {route}")
-    # By the letter of the document the answer repeats the time asked for, and does not tell when it was taken.
-    return asked if moment == asked.moment else Snapshot(migration_id, taken, moment)
+    # By the letter of the document the answer repeats the time requested, and not when the snapshot was taken.
+    return requested if moment == requested.moment else Snapshot(migration_id, taken, moment)
 
 
 def write_moment(seconds: float) -> str:

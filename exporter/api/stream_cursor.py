@@ -7,7 +7,7 @@ from exporter.api.ledger import ledger_end, pruned_offset
 from exporter.collector import Failed, Malformed, Node, TooLarge
 
 SPARE_SECONDS = 1.0
-"""How long before a run's end it asks for nothing more: what it has read is whole, and must not be lost."""
+"""How long before a run's end it requests nothing more: what it has read is whole, and must not be lost."""
 WIDEST = 2**16
 
 
@@ -16,9 +16,9 @@ class Position(NamedTuple):
 
     offset: int
     limit: int = 200
-    """How many elements to ask for; a node gives no more than 200, unless it is configured to."""
+    """How many elements to request; a node gives no more than 200, unless it is configured to."""
     width: int = WIDEST
-    """How many offsets to ask for."""
+    """How many offsets to request."""
     is_beyond_the_end: bool = False
     """Whether the last run found the ledger's end below the offset."""
 
@@ -51,7 +51,7 @@ async def go_on(node: Node, known: Position | None) -> Start:
 async def follow(node: Node, start: Start, read: Callable[[Position, int], Awaitable[int]]) -> Position:
     """Read on until the end, or as long as there is time; return how far that was.
 
-    `read` asks for what is behind a position, up to an offset, and returns up to where it has counted. What goes wrong
+    `read` requests what is behind a position, up to an offset, and returns up to where it has counted. What goes wrong
     is raised only if nothing was counted or learned of the node's limits; else the next run will meet it.
     """
     position, too_large = start.position, None
@@ -77,9 +77,9 @@ async def follow(node: Node, start: Start, read: Callable[[Position, int], Await
     return position
 
 
-def check_order(offsets: Iterable[int], after: int, upto: int, asked: str) -> None:
-    """Raise Malformed unless offsets rise, behind one and up to another: else something would be counted twice."""
+def check_order(offsets: Iterable[int], after: int, upto: int, operation: str) -> None:
+    """Raise Malformed unless offsets rise, behind `after` and up to `upto`: else something would be counted twice."""
     for offset in offsets:
         if not after < offset <= upto:
-            raise Malformed(f"{asked}: offset {offset} where one from {after + 1} to {upto} should be")
+            raise Malformed(f"{operation}: offset {offset} where one from {after + 1} to {upto} should be")
         after = offset

@@ -1,11 +1,11 @@
 """How many active contracts of each template a scan's newest snapshot holds.
 
-Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snapshot; before that what acs_snapshot asks.
+Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snapshot; before that as acs_snapshot does.
 Needs: nothing; a scan knows no tokens.
 Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget: by
-default a million contracts take seven minutes. Name templates or parties to ask for less. A node that does not tell
-when its snapshot was taken is asked for all of it every time. A million contracts are gigabytes off somebody else's
-server: a scan whose role is observed is asked only where `collectors.acs` is written.
+default a million contracts take seven minutes. Name templates or parties to read less. Of a node that does not report
+when its snapshot was taken, all of it is read every time. A million contracts are gigabytes off somebody else's
+server: a scan whose role is observed is read only where `collectors.acs` is configured.
 """
 
 import re
@@ -79,7 +79,7 @@ ENDPOINT = Metric(
 TEMPLATE = re.compile("(?![0-9a-f]{64}:)[^:]+:[^:]+:[^:]+")
 """A template's name begins with its package's name, not with a package id."""
 MOST_APART = 200_000
-"""How many contracts can be told apart; it takes 20 MB."""
+"""How many contracts can be distinguished; it takes 20 MB."""
 
 
 class Options(MigrationOptions):
@@ -88,7 +88,7 @@ class Options(MigrationOptions):
     party_ids: list[PartyId] = Field(default=[], max_length=1000)
     """Count only contracts in which one of these parties has a stake; of several parties at most 200 000."""
     page_size: int = Field(default=1000, ge=1, le=1000)
-    """How many contracts to ask for at once; nodes refuse more than 1000."""
+    """How many contracts to request at once; nodes refuse more than 1000."""
     cursors: int = Field(default=1, ge=1, le=8)
     """Into how many parts to split `templates`, to be read side by side: for your own scan and a larger budget."""
 
@@ -107,7 +107,7 @@ class Page(Struct):
     next_page_token: str | int | None = None
 
     def is_of(self, snapshot: Snapshot) -> bool:
-        """Tell whether it says of itself nothing else."""
+        """Return whether it names this snapshot, or none."""
         return self.record_time in (None, snapshot.moment) and self.migration_id in (None, snapshot.migration_id)
 
 
@@ -172,7 +172,7 @@ async def count_by_any(
 ) -> tuple[str, dict[str, Group], bool]:
     """Count a snapshot by the first version the node has; return that, the count, and whether it has no newer one.
 
-    A newer one that says there is no such snapshot may be missing, or may not have it yet.
+    A newer version that answers "no such snapshot" may be missing, or may not have it yet.
     """
     lacks: list[Unsupported] = []
     for version in dict.fromkeys((remembered or ACS_VERSIONS[0], *ACS_VERSIONS)):
@@ -184,7 +184,7 @@ async def count_by_any(
             return version, groups, not any(isinstance(lack, NoEntry) for lack in lacks)
     message = "; ".join(map(str, lacks))
     if any(isinstance(lack, NoEntry) for lack in lacks):
-        raise Refused(f"{message}; and yet the node said that it has this snapshot", 404)
+        raise Refused(f"{message}; and yet the node reported that it has this snapshot", 404)
     raise Unsupported(message)
 
 
@@ -229,7 +229,7 @@ class Once:
         new = []
         for contract in contracts:
             if contract.contract_id is None:
-                raise Malformed(f"POST {self._route}: a contract without contract_id, by which it is told from others")
+                raise Malformed(f"POST {self._route}: a contract without contract_id, by which contracts differ")
             known = len(self._seen)
             self._seen.add(hash(contract.contract_id))
             if len(self._seen) > known:

@@ -96,7 +96,7 @@ async def ans_entries(node: Node, options: Options, previous: RunOutput) -> Yiel
 
 
 async def listed(node: Node, prefixes: Sequence[str]) -> list[ListedEntry]:
-    """Return the names that begin in these ways, whoever has them; none where the node does not list names."""
+    """Return the names that begin in these ways, of any party; none where the node does not list names."""
 
     async def ask(begin: str) -> Entries:
         query = {"page_size": str(MOST_NAMES), **({"name_prefix": begin} if begin else {})}

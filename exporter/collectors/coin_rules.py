@@ -127,7 +127,7 @@ class Schedule(Struct):
 
 
 class Config(NamedTuple):
-    """A configuration, and from when on it is in force: in Unix seconds, and as it is told."""
+    """A configuration, and from when on it is in force: in Unix seconds, and as it is logged."""
 
     since: float
     due: str
@@ -152,7 +152,7 @@ class Rules(NamedTuple):
         return [config for config in self.configs if config.since > now]
 
     def are_known(self, now: float) -> bool:
-        """Tell whether nothing that was scheduled has become due since they were given."""
+        """Return whether nothing that was scheduled has become due since they were given."""
         return not any(self.given < config.since <= now for config in self.configs)
 
 
@@ -174,7 +174,7 @@ async def coin_rules(node: Node, options: Options, previous: RunOutput) -> Yield
     changes = sum(sample.value for sample in previous.of(CHANGES))
     if known and before:
         changes += (known.contract_id, before) != (rules.contract_id, config)
-        node.news += tell(known, before, rules, now)
+        node.news += describe_changes(known, before, rules, now)
     yield RULES.of(rules)
     yield IN_FORCE.of(config)
     labels = {"contract_id": rules.contract_id, "template": rules.template, "synchronizer": synchronizer}
@@ -191,7 +191,7 @@ async def coin_rules(node: Node, options: Options, previous: RunOutput) -> Yield
 
 
 async def ask(node: Node, name: str, known: Rules | None) -> tuple[Rules, str]:
-    """Return the rules by one of their names, and where they are; those we know if the node says they are unchanged."""
+    """Return the rules by one of their names, and where they are; those we know if they are unchanged."""
     route = f"/v0/{name}-rules"
     may_be_same = known if known and known.name == name and known.are_known(node.now()) else None
     body = {f"cached_{name}_rules_contract_id": may_be_same.contract_id} if may_be_same else {}
@@ -201,20 +201,20 @@ async def ask(node: Node, name: str, known: Rules | None) -> tuple[Rules, str]:
     elif may_be_same:
         rules = may_be_same
     else:
-        raise Malformed(f"POST {route}: no contract, although none was said to be known")
+        raise Malformed(f"POST {route}: no contract, although the request named none as known")
     return rules, update.domain_id or ""
 
 
 def read_rules(name: str, contract: Contract, now: float) -> Rules:
-    asked = f"POST /v0/{name}-rules"
+    operation = f"POST /v0/{name}-rules"
     if len(bytes(contract.payload)) > MOST_BYTES:
-        raise TooLarge(f"{asked}: rules of more than {MOST_BYTES} bytes")
-    payload = decode_part(contract.payload, dict[str, Any], asked)
+        raise TooLarge(f"{operation}: rules of more than {MOST_BYTES} bytes")
+    payload = decode_part(contract.payload, dict[str, Any], operation)
     schedule = payload.get("configSchedule")
-    given = Schedule(payload) if schedule is None else decode_part(schedule, Schedule, asked)
-    configs = [Config(-math.inf, "", leaves(given.initial, asked), digest(given.initial, asked))]
+    given = Schedule(payload) if schedule is None else decode_part(schedule, Schedule, operation)
+    configs = [Config(-math.inf, "", leaves(given.initial, operation), digest(given.initial, operation))]
     for future in given.future or ():
-        fields, hashed = leaves(future.config, asked), digest(future.config, asked)
+        fields, hashed = leaves(future.config, operation), digest(future.config, operation)
         configs.append(Config(future.time.timestamp(), future.time.isoformat(), fields, hashed))
     return Rules(
         name,
@@ -226,8 +226,8 @@ def read_rules(name: str, contract: Contract, now: float) -> Rules:
     )
 
 
-def tell(known: Rules, before: Config, rules: Rules, now: float) -> Iterator[str]:
-    """Say what changed since the last run, and what will."""
+def describe_changes(known: Rules, before: Config, rules: Rules, now: float) -> Iterator[str]:
+    """Give what changed since the last run, and what will, in sentences."""
     config = rules.in_force(now)
     if (known.contract_id, before) != (rules.contract_id, config):
         contract = "" if known.contract_id == rules.contract_id else f", contract {show(rules.contract_id)}"
@@ -251,6 +251,6 @@ def is_package(field: str) -> bool:
 
 
 def is_chosen(field: str, options: Options) -> bool:
-    """Tell whether a number is to be shown; versions of packages are none."""
+    """Return whether a number is to be shown; versions of packages are not numbers."""
     included = any(fnmatchcase(field, pattern) for pattern in options.include)
     return included and not is_package(field) and not any(fnmatchcase(field, pattern) for pattern in options.exclude)

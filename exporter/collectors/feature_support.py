@@ -1,8 +1,8 @@
-"""Which features a scan says it supports.
+"""Which features a scan reports as supported.
 
 Asks: GET /v0/feature-support.
 Needs: nothing.
-Costs: one small request a run. It passes through the scan's database, so it also tells a scan that is alive but stuck.
+Costs: one small request a run. It passes through the scan's database, so it also shows a scan that is alive but stuck.
 """
 
 from typing import Annotated

@@ -1,9 +1,9 @@
 """Whether the node is up and ready; from the same answer, how far its clock is off and its certificate's end.
 
-Asks: GET /livez and /readyz at once; where there is no /livez, /readyz or GET /v2/version (ledger) or /version says
-whether it is up. At first and every five minutes also what tells one kind of node from another: GET /v2/version
+Asks: GET /livez and /readyz at once; where there is no /livez, /readyz or GET /v2/version (ledger) or /version shows
+whether it is up. At first and every five minutes also the operation that only one kind of node has: GET /v2/version
 (ledger), /v0/feature-support (scan) or /v0/validator-user (validator).
-Needs: no token. One at hand is sent, since a proxy may want it; nothing is waited for.
+Needs: no token. An available one is sent, since a proxy may want it; nothing is waited for.
 Costs: two small requests a run, and one more at first and every five minutes, all outside the request budget; under
 TLS, every ten minutes a new connection for each.
 """
@@ -42,7 +42,7 @@ from exporter.collector import (
 
 UP = Metric(
     "canton_up",
-    "1 if the node is up, 0 if it is down; absent if the answer does not say, such as 401, 403 or 429.",
+    "1 if the node is up, 0 if it is down; absent if the answer does not show it, such as 401, 403 or 429.",
     source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
 DOWN_INFO = Metric(
@@ -51,7 +51,7 @@ DOWN_INFO = Metric(
     ("cause",),
     source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
-READY = Metric("canton_ready", "1 if the node is ready, 0 if not; absent if it does not say.", source="GET /readyz")
+READY = Metric("canton_ready", "1 if the node is ready, 0 if not; absent if it is not reported.", source="GET /readyz")
 CLOCK_OFFSET = Metric(
     "canton_target_clock_offset_seconds",
     "Seconds that the clock of the nearest HTTP hop is ahead of ours, accurate to half a second; lags depend on it.",
@@ -67,14 +67,14 @@ IS_UP, IS_ABSENT = "up", "absent"
 DOCUMENTED = "/v0/scan-proxy/ans-entries/by-party/{party}"
 """By the letter of the document a validator has neither health nor version, but it knows who has a name."""
 SETTLED_SECONDS, UNSETTLED_SECONDS = 300.0, 60.0
-"""How long the node's kind is taken for what it was, and how long to wait before asking again what nothing told."""
+"""How long the node's kind is taken for what it was, and how long to wait to check again if no answer showed it."""
 
 Answer = Response | Failed
 Answers = tuple[Answer, Answer | None]
 
 
 class Known(NamedTuple):
-    """Whether the node is known to be of its kind, and when that was asked (Unix seconds)."""
+    """Whether the node is known to be of its kind, and when that was checked (Unix seconds)."""
 
     is_settled: bool
     seen: float
@@ -86,14 +86,14 @@ KNOWN = Memo[Known]()
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: RunOutput) -> Yields:
     (live, version), (ready, _) = await node.together((partial(ask_live, node), partial(ask_ready, node)))
-    asked, verdict = await find_out(node, live, ready, version)
+    answer, verdict = await find_out(node, live, ready, version)
     if verdict == IS_UP:
         yield KNOWN.of(await check(node, previous.memo(KNOWN)))
         yield UP.sample(1)
     elif verdict is not None:
         yield UP.sample(0)
         yield DOWN_INFO.sample(1, cause=verdict)
-        node.remark("the node is down", why(asked))
+        node.remark("the node is down", why(answer))
     serves = is_ready(ready)
     if serves is not None:
         yield READY.sample(serves)
@@ -109,10 +109,10 @@ def is_up(found: RunOutput) -> bool | None:
 
 
 async def check(node: Node, known: Known | None) -> Known:
-    """Return when the node's kind was last asked for. Raises WrongKind if it is another one.
+    """Return when the node's kind was last checked. Raises WrongKind if it is a different one.
 
-    That is asked when nothing is known, as after the node was down, and again from time to time, since another node
-    may stand behind the url by then.
+    It is checked when nothing is known, as after the node was down, and again from time to time, since a different
+    node may stand behind the url by then.
     """
     now = node.now()
     if known and abs(now - known.seen) < (SETTLED_SECONDS if known.is_settled else UNSETTLED_SECONDS):
@@ -131,7 +131,7 @@ async def ask_ready(node: Node) -> Answers:
 
 
 async def find_out(node: Node, live: Answer, ready: Answer, version: Answer | None) -> tuple[Answer, str | None]:
-    """Return the answer that tells whether the node is up, and what it says: IS_UP, a cause, or None if none does."""
+    """Return the answer that shows whether the node is up, and its verdict: IS_UP, a cause, or None if unknown."""
     if (verdict := judge(live)) != IS_ABSENT or version is None:
         return live, verdict
     if is_ready(ready):
@@ -151,7 +151,7 @@ async def find_out(node: Node, live: Answer, ready: Answer, version: Answer | No
 async def fetch(node: Node, route: str, **fill: str) -> Answer:
     """Return the node's answer, or why none came: here that is an answer too.
 
-    Raises Unauthorized or Unreachable if it could not be asked for want of a header or url that a file should hold.
+    Raises Unauthorized or Unreachable if nothing could be sent for want of a header or url that a file should hold.
     """
     try:
         return await node.fetch(route, **fill)
@@ -164,9 +164,9 @@ async def fetch(node: Node, route: str, **fill: str) -> Answer:
 
 
 def judge(answer: Answer) -> str:
-    """Return what an answer says of the node: IS_UP, IS_ABSENT if there is no such route, or the cause it is down by.
+    """Return what an answer means for the node: IS_UP, IS_ABSENT if there is no such route, or the cause it is down by.
 
-    Raises Unauthorized, Limited, Refused or Malformed for one that says nothing of it.
+    Raises Unauthorized, Limited, Refused or Malformed for an answer that does not show it.
     """
     if isinstance(answer, Failed):
         return cause_of(answer)
@@ -177,12 +177,12 @@ def judge(answer: Answer) -> str:
     if 300 <= answer.status < 400:
         return "redirect"
     if not answer.is_success:
-        raise Refused(f"{raise_for_status(answer).operation}: {answer.status} says neither yes nor no", answer.status)
+        raise Refused(f"{raise_for_status(answer).operation}: {answer.status} means neither up nor down", answer.status)
     return "html" if looks_like_html(answer) else IS_UP
 
 
 def cause_of(failure: Failed) -> str:
-    """Return by which cause a node is down that did not answer. Raises the failure if that is not what it says."""
+    """Return by which cause a node is down that did not answer. Raises the failure if it does not show that."""
     match failure:
         case TimedOut():
             return "timeout"
@@ -194,7 +194,7 @@ def cause_of(failure: Failed) -> str:
 
 
 def is_ready(answer: Answer) -> bool | None:
-    """Return what an answer to /readyz says; None if it does not tell."""
+    """Return whether an answer to /readyz means ready; None if it does not show it."""
     try:
         verdict = judge(answer)
     except Failed:
@@ -231,6 +231,6 @@ def side_effects(live: Answer) -> Iterator[Sample]:
 def date_of(response: Response) -> float | None:
     try:
         date = parsedate_to_datetime(response.headers["Date"])
-        return date.replace(tzinfo=date.tzinfo or UTC).timestamp()  # -0000 is UTC too, only said with less conviction
+        return date.replace(tzinfo=date.tzinfo or UTC).timestamp()  # -0000 is UTC too
     except (KeyError, ValueError, OverflowError):
         return None

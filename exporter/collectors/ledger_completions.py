@@ -78,7 +78,7 @@ class Status(Struct):
 
     @property
     def error(self) -> str | None:
-        """Return Canton's error code; None if the message gives none, as where it may not be told."""
+        """Return Canton's error code; None if the message gives none, as where the user may not see it."""
         found = ERROR.match(self.message or "")
         return found and found[1]
 
@@ -158,13 +158,13 @@ async def ledger_completions(node: Node, options: Options, previous: RunOutput) 
     totals = Totals(previous, options.user)
     at_once, route = 1, previous.memo(ROUTE) or COMPLETIONS_ROUTE
 
-    async def ask(asked: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
+    async def ask(operation: str, begin: int, query: Mapping[str, str]) -> tuple[Element, ...]:
         nonlocal route
         body: dict[str, Any] = {"parties": options.parties, "beginExclusive": begin}
-        if asked == COMPLETIONS_ROUTE:  # the other tells of all users
+        if operation == COMPLETIONS_ROUTE:  # the other returns those of all users
             body["userId"] = options.user or ""  # before 3.4.12 it may be empty, but not absent
-        answer = await node.post(asked, tuple[Element, ...], body, query=query)
-        route = asked
+        answer = await node.post(operation, tuple[Element, ...], body, query=query)
+        route = operation
         return answer
 
     async def read(position: Position, upto: int) -> int:

@@ -48,12 +48,12 @@ CONTRACTS = Metric(
 
 PAGES, LIST = "/v2/state/active-contracts-page", "/v2/state/active-contracts"
 MOST_LISTED = 200
-"""How many elements a node gives in a list, unless its http-list-max-elements-limit is another."""
+"""How many elements a node gives in a list, unless its http-list-max-elements-limit differs."""
 
 
 class Options(Seen):
     page_size: int = Field(default=1000, ge=1, le=10_000)
-    """How many contracts to ask for at once."""
+    """How many contracts to request at once."""
 
 
 class Active(Struct):
@@ -83,7 +83,7 @@ class Element(Struct):
 
 
 class Message(Struct):
-    """An element of a websocket, which an error is as well: the entry tells them apart."""
+    """An element of a websocket, where an error comes as well: only an element has the entry."""
 
     entry: Entry | None = msgspec.field(name="contractEntry")
 
@@ -107,13 +107,13 @@ class Count(Counter[str]):
 
     taken = 0
 
-    def take(self, node: Node, asked: str, elements: Iterable[Element | Message]) -> None:
+    def take(self, node: Node, operation: str, elements: Iterable[Element | Message]) -> None:
         for element in elements:
             if element.entry and (event := element.entry.event):
                 self[event.template] += 1
                 self.taken += 1
         if len(self) > limits.TEMPLATES:
-            raise TooLarge(f"{asked}: more than {limits.TEMPLATES} templates; name the ones to count")
+            raise TooLarge(f"{operation}: more than {limits.TEMPLATES} templates; name the ones to count")
         node.progress(f"{self.taken:,} contracts")
 
 
@@ -130,7 +130,7 @@ async def by_pages(node: Node, options: Options, method: str) -> Count:
 
 
 async def by_pages_got(node: Node, options: Options) -> Count:
-    """Ask by a GET with a body. What refuses it may be a proxy that knows no such thing, so another way is tried."""
+    """Send a GET with a body. What refuses it may be a proxy that does not know such requests: try the next way."""
     try:
         return await by_pages(node, options, "GET")
     except Refused as refusal:

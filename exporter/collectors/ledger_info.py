@@ -42,7 +42,7 @@ INFO = Metric(
 )
 MAX_DELAY = Metric(
     "canton_ledger_checkpoint_max_delay_seconds",
-    "Maximum age in seconds that an offset checkpoint may have by design; absent if the node does not say.",
+    "Maximum age in seconds that an offset checkpoint may have by design; absent if the node does not report it.",
     source="GET /v2/version",
 )
 PACKAGES = Metric("canton_ledger_packages", "Number of packages that the participant knows.", source="GET /v2/packages")
@@ -146,9 +146,9 @@ async def ledger_info(node: Node, options: Options, previous: RunOutput) -> Yiel
 
 
 async def readable_vetting(node: Node, options: Options, participant: Participant | None) -> Vetted | None:
-    """Return what the participant has vetted; None where the node will not tell, as long as it is what it is.
+    """Return what the participant has vetted; None where this release or its proxy does not answer that.
 
-    What may pass by itself, or is ours to mend, fails the run.
+    A failure that may pass by itself, or that the operator can mend, fails the run.
     """
     if participant is None:
         return None  # whose vetting it would be is not known
@@ -190,12 +190,12 @@ async def vetted_packages(node: Node, options: Options, participant: str, method
 
 
 def later(one: datetime | None, other: datetime | None) -> datetime | None:
-    """Return the later of two ends; None is no end."""
+    """Return the later of two ends; None means without an end."""
     return max(one, other) if one and other else None
 
 
 async def connected(node: Node) -> list[str]:
-    """Return the synchronizers the participant is connected to; none if it does not tell, whatever the reason."""
+    """Return the synchronizers the participant is connected to; none if it does not answer, whatever the reason."""
     try:
         answer = await node.get("/v2/state/connected-synchronizers", Connected)
     except (Failed, Unsupported):

@@ -81,7 +81,7 @@ IDLE_SECONDS = 2.0
 """How long a node may look for a checkpoint; by default it gives up after 0.5 s, just as its first one is due."""
 
 USUAL_DELAY_SECONDS = 75.0
-"""How old a checkpoint may get by design, unless the node says otherwise: 15 s between two, 60 s on an idle stream."""
+"""How old a checkpoint may get by design, unless the node reports it: 15 s between two, 60 s on an idle stream."""
 
 
 T = TypeVar("T")
@@ -176,7 +176,7 @@ async def newest_checkpoint(node: Node, begin: int, end: int, known: Seen | None
     """Return the node's cached checkpoint, or the last one known while it may by design still be the newest.
 
     Only a stream without an end carries checkpoints, and only those of the range it reads, so it begins below the
-    ledger's end; `updateFormat: {}` asks for no updates at all, which needs no rights and no database.
+    ledger's end; `updateFormat: {}` requests no updates at all, which needs no rights and no database.
     """
     answer = await node.post(
         "/v2/updates",

@@ -87,7 +87,7 @@ class Options(Seen):
 
 
 class Update(Struct):
-    """What every kind of update says of itself."""
+    """What every kind of update has."""
 
     offset: Int64
     record_time: Moment | None = msgspec.field(name="recordTime", default=None)
@@ -122,7 +122,7 @@ class Reassignment(Update):
 
 
 class Authorization(Struct):
-    """Nothing of what it says is read: whose it is would be a label without bounds."""
+    """None of its fields is read: whose it is would be a label without bounds."""
 
 
 class Change(Struct):

@@ -83,7 +83,7 @@ class Options(Strict):
     providers: list[PartyId] = []
     """Whose allowances to show one by one."""
     rounds: list[Known] = []
-    """Rounds to choose from, the newest that is there; by default the newest of which the scan tells the root."""
+    """Rounds to choose from, the newest that is there; by default the newest whose root the scan returns."""
 
 
 class Root(Struct):
@@ -93,7 +93,7 @@ class Root(Struct):
     root_hash: BatchHash | None = None
 
     def __post_init__(self) -> None:
-        """Refuse an answer that has neither: read as "none yet" it would hide that the API is another."""
+        """Refuse an answer that has neither: read as "none yet" it would hide that the API changed."""
         if self.status is None and self.root_hash is None:
             raise ValueError("neither a status nor a root_hash")
 
@@ -197,7 +197,7 @@ async def newest_tree(node: Node, options: Options, prefix: str, walked: Walked 
 
 
 async def walk(node: Node, tree: Walked) -> Sums:
-    """Return the sums over all batches, level by level. Raises Malformed for a tree that is none, or TooLarge."""
+    """Return the sums over all batches, level by level. Raises Malformed if it is not a tree, or TooLarge."""
     sums, seen, level = Sums(), {tree.root_hash}, [tree.root_hash]
     for _ in range(DEEPEST):
         children: list[str] = []

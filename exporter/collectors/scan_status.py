@@ -65,13 +65,13 @@ async def scan_status(node: Node, options: MigrationOptions, previous: RunOutput
     except Refused as error:
         if version is None or error.status is not None:
             raise
-        node.remark("the scan does not tell how far it is", str(error))
+        node.remark("the scan does not report how far it is", str(error))
         migration_id = None
     times = await node.if_there(partial(record_times, node, migration_id))
     if times is None and migration_id is not None:
-        node.remark("the scan does not tell how far it is", f"nothing of migration {migration_id}")
+        node.remark("the scan does not report how far it is", f"nothing of migration {migration_id}")
     if version is None and times is None:
-        raise Unsupported("the node tells neither its release nor how far it is")
+        raise Unsupported("the node reports neither its release nor how far it is")
     if migration_id is not None:
         yield MIGRATION.of(migration_id)
     if version is not None:

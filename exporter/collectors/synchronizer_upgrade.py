@@ -68,8 +68,8 @@ async def synchronizer_upgrade(node: Node, options: Strict, previous: RunOutput)
     except Refused as error:
         if error.status != 500 or announced is None:
             raise
-        # Some scans have no serial and say so by a 500: that must hide no upgrade.
-        node.remark("the scan does not tell the synchronizer's serial", str(error))
+        # Some scans have no serial and answer with a 500: that must not hide an upgrade.
+        node.remark("the scan does not report the synchronizer's serial", str(error))
         serial = None
     if announced is None and serial is None:
         raise Unsupported("the node has neither GET /v0/lsu nor GET /v0/active-synchronizer-serial")

@@ -34,7 +34,7 @@ from exporter.collector import (
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 PURCHASED = Metric(
     "canton_traffic_purchased_bytes_total",
-    "Extra traffic in bytes that a member has bought; the effective limit if the scan does not say.",
+    "Extra traffic in bytes that a member has bought; the effective limit if the scan does not report it.",
     ("member",),
     source=SOURCE,
 )
@@ -52,7 +52,7 @@ LEFT = Metric(
 )
 PENDING = Metric(
     "canton_traffic_pending_bytes",
-    "Extra traffic in bytes bought and not yet effective, at least 0; absent if the scan does not say.",
+    "Extra traffic in bytes bought and not yet effective, at least 0; absent if the scan does not report it.",
     ("member",),
     source=SOURCE,
 )
@@ -112,7 +112,7 @@ async def traffic(node: Node, options: Options, previous: RunOutput) -> Yields:
             raise
         synchronizer = await find_synchronizer(node)  # what was known may be one that was left
         answers = await node.of_each(options.members, partial(ask, node, synchronizer))
-    if None not in answers.values():  # else it may be another by now
+    if None not in answers.values():  # else it may have changed
         yield SYNCHRONIZER.of(synchronizer)
     for member, answer in answers.items():
         if answer is None:

@@ -133,7 +133,7 @@ class Failure(NamedTuple):
     kind: str
     reason: str
     text: str
-    """What the node says of it, in one line."""
+    """The node's reason, in one line."""
 
 
 class Payload(Struct):
@@ -182,7 +182,7 @@ async def transfer_commands(node: Node, options: Options, previous: RunOutput) -
     by_reason = ((failure.sender, failure.reason) for failure in newly)
     for sample in count_on(FAILED_REASON, previous, product(senders, REASON_WORDS), by_reason):
         yield sample
-    node.news += tell(newly)
+    node.news += describe_failures(newly)
     yield FAILURES.of(remember(known or {}, failures, node.now()))
 
 
@@ -195,7 +195,7 @@ async def around_next(node: Node, sender: str) -> Iterable[int]:
 
 
 async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
-    """Return a sender's commands of a nonce by contract id; none, if the node says that it has none."""
+    """Return a sender's commands of a nonce by contract id; empty if the node answers that it has none."""
     route = f"{prefix(node)}/transfer-command/status"
     query = {"sender": sender, "nonce": str(nonce)}
     found = await node.find(route, Commands, query=query, most_bytes=limits.LIST_BYTES)
@@ -235,8 +235,8 @@ def count_on(
         yield metric.sample(total, **dict(zip(metric.labels, labels, strict=True)))
 
 
-def tell(newly: Collection[Failure]) -> Iterator[str]:
-    """Give a line for each of the first failures, and one that says how many more there are."""
+def describe_failures(newly: Collection[Failure]) -> Iterator[str]:
+    """Give a line for each of the first failures, and one with the number of all others."""
     for failure in list(newly)[:MOST_NEWS]:
         yield f"command {failure.nonce} of {failure.sender} has failed ({failure.kind}): {failure.text or 'no reason'}"
     if len(newly) > MOST_NEWS:

@@ -207,7 +207,7 @@ async def test_contracts_of_several_parties_that_cannot_be_told_apart_are_malfor
     tell_snapshot(node)
     node.post("/v2/state/acs", {**ASKED, "party_ids": ["a::12", "b::12"]}, answers=page(contract(AMULET)))
     [line] = await lines(acs, party_ids=["a::12", "b::12"])
-    assert line == "malformed: POST /v2/state/acs: a contract without contract_id, by which it is told from others"
+    assert line == "malformed: POST /v2/state/acs: a contract without contract_id, by which contracts differ"
 
 
 async def test_a_snapshot_that_only_a_newer_version_will_have_does_not_bind_to_an_older_one(
@@ -272,7 +272,7 @@ async def test_a_snapshot_that_is_not_where_the_node_said_is_refused(node: TestN
         node.post(older, ASKED, status=404, answers=NO_ROUTE)
     [line] = await lines(acs)
     assert line.startswith("refused: POST /v2/state/acs: 404: Failed to find ACS snapshot; ")
-    assert line.endswith("; and yet the node said that it has this snapshot")
+    assert line.endswith("; and yet the node reported that it has this snapshot")
 
 
 async def test_a_version_that_goes_away_in_the_middle_is_not_begun_anew_by_another(

@@ -109,7 +109,7 @@ async def test_where_the_rules_are_may_change_and_be_unknown_while_they_stay(nod
 async def test_no_contract_is_no_answer_to_who_knows_none(node: TestNode, lines: Lines) -> None:
     tell(node, None)
     assert await lines(coin_rules) == [
-        "malformed: POST /v0/amulet-rules: no contract, although none was said to be known"
+        "malformed: POST /v0/amulet-rules: no contract, although the request named none as known"
     ]
 
 

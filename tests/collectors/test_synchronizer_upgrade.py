@@ -116,5 +116,5 @@ async def test_a_serial_that_the_scan_cannot_tell_hides_no_upgrade(node: TestNod
     node.get(SERIAL, status=500, answers={"error": "An unexpected error occurred."})
     assert await lines(synchronizer_upgrade) == [SHOWN_UPGRADE, SHOWN_FREEZE]
     assert str(lines.run.remarks[0]) == (
-        f"the scan does not tell the synchronizer's serial: GET {SERIAL}: 500: An unexpected error occurred."
+        f"the scan does not report the synchronizer's serial: GET {SERIAL}: 500: An unexpected error occurred."
     )
