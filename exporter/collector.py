@@ -37,9 +37,9 @@ from exporter.node.decoding import (
     Whole,
     decode_part,
     looks_like_html,
+    means_no_entry,
     one_line,
     raise_for_status,
-    says_no_entry,
 )
 from exporter.node.messages import Response
 from exporter.node.pagination import Circle, Mark
@@ -53,7 +53,7 @@ __all__ = [  # noqa: RUF022 - by what they are for
     "Hash", "PartyId", "Strict", "TemplateName", "named",
     # the node, and what it answers
     "Amount", "Circle", "Int64", "Kind", "Mark", "Moment", "Name", "Node", "NotNegative", "Response", "Struct", "Whole",
-    "decode_part", "limits", "looks_like_html", "one_line", "raise_for_status", "says_no_entry",
+    "decode_part", "limits", "looks_like_html", "one_line", "raise_for_status", "means_no_entry",
     # what goes wrong
     "Failed", "Malformed", "NoEntry", "NotHttp", "OutOfTime", "Refused", "TimedOut", "TooLarge", "Unauthorized",
     "Unreachable", "Unsupported", "WrongKind",

@@ -35,8 +35,8 @@ from exporter.collector import (
     Yields,
     collector,
     looks_like_html,
+    means_no_entry,
     raise_for_status,
-    says_no_entry,
     seconds,
 )
 
@@ -206,7 +206,7 @@ def is_documented(answer: Answer) -> bool:
     """Return whether an answer is a validator's own: an entry, that there is none, or that it wants a token first."""
     if isinstance(answer, Failed):
         return False
-    return (judge(answer) == IS_UP) or says_no_entry(answer)
+    return (judge(answer) == IS_UP) or means_no_entry(answer)
 
 
 def why(answer: Answer) -> str:

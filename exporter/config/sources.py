@@ -57,7 +57,7 @@ def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -
     except (yaml.YAMLError, RecursionError) as error:
         raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
     except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
-        raise WrongConfiguration([f"{path}: a value is not what its form or tag says; quote it"]) from error
+        raise WrongConfiguration([f"{path}: a value does not fit its form or tag; quote it"]) from error
     if tree is None:
         return {}
     if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):

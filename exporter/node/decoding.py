@@ -97,7 +97,7 @@ def failure_of(response: Response, message: str, code: str | None) -> Failed | U
         return Refused(f"{response.operation}: {status}: {where}", status)
     if code == "DEPRECATED_API_DISABLED":
         return Unsupported(message)
-    if says_no_entry(response):
+    if means_no_entry(response):
         return NoEntry(message)
     if status in (404, 405, 501):
         return Unsupported(message)
@@ -117,7 +117,7 @@ def read_retry_after(response: Response) -> float:
     return min(max(1.0, seconds), limits.BACK_OFF_SECONDS)
 
 
-def says_no_entry(response: Response) -> bool:
+def means_no_entry(response: Response) -> bool:
     """Return whether a 404 means "no such entry", not "no such operation"."""
     body = error_body(response) if response.status == 404 else None
     text = (body.error or body.cause or "") if body else ""

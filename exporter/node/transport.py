@@ -124,7 +124,7 @@ class Transport:
         endpoint, headers = self.destination.endpoint(), headers_of(request, token, self.destination.headers())
         if token:
             self.redact.add(token)
-        return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 is no limit
+        return endpoint, headers, max(min(self._limit, seconds), 0.001)  # to aiohttp 0 means no limit
 
     @contextmanager
     def _counted(self, request: Request, endpoint: Endpoint, limit: float) -> Iterator["Counted"]:

@@ -31,10 +31,10 @@ def explain(error: Exception, operation: str, host: str, limit: float, redact: R
             reason = os.strerror(number) if number and number > 0 else str(error.os_error) or "it was cut off"
             return Unreachable(f"{operation}: no connection to {error.host}:{error.port}: {reason}")
         case aiohttp.ClientOSError() if isinstance(error.__cause__, ssl.SSLError):
-            # With TLS 1.3 a node that wants a client certificate says so only after the handshake.
+            # With TLS 1.3 a node that wants a client certificate refuses only after the handshake.
             return Unreachable(f"{operation}: the node ended TLS: {error.__cause__.reason}", "tls")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
-            return Malformed(f"{operation}: the answer is not packed the way it says")
+            return Malformed(f"{operation}: the answer does not match its Content-Encoding")
         case aiohttp.ClientPayloadError():
             return Unreachable(f"{operation}: the answer broke off")
         case aiohttp.ClientHttpProxyError():

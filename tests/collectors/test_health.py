@@ -275,7 +275,7 @@ async def test_an_answer_that_says_nothing_of_the_node_gives_no_value(
 
 async def test_an_answer_that_cannot_be_unpacked_gives_no_value(node: TestNode, lines: Lines) -> None:
     node.answer_everything(body=b"no gzip", headers={"Content-Encoding": "gzip"})
-    assert await lines(health) == ["malformed: GET /livez: the answer is not packed the way it says"]
+    assert await lines(health) == ["malformed: GET /livez: the answer does not match its Content-Encoding"]
 
 
 async def test_a_version_that_may_not_be_asked_for_gives_no_value(node: TestNode, lines: Lines) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from exporter.config.models import Kind, Target
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
-from exporter.node.decoding import Int64, Moment, Struct, decode, one_line, raise_for_status, says_no_entry
+from exporter.node.decoding import Int64, Moment, Struct, decode, means_no_entry, one_line, raise_for_status
 from exporter.node.endpoint import EndpointResolver
 from exporter.node.messages import Response
 from tests.conftest import NOW
@@ -251,12 +251,12 @@ def test_an_errors_code_is_of_bounded_length() -> None:
     ],
 )
 def test_a_404_in_the_apis_own_form_is_no_entry(body: bytes) -> None:
-    assert says_no_entry(reply(404, body))
+    assert means_no_entry(reply(404, body))
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 403, 405, 410, 500, 501])
 def test_no_other_status_is_no_entry(status: int) -> None:
-    assert not says_no_entry(reply(status, b'{"error":"Not found"}'))
+    assert not means_no_entry(reply(status, b'{"error":"Not found"}'))
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_no_other_status_is_no_entry(status: int) -> None:
     ],
 )
 def test_any_other_404_is_no_such_operation(body: bytes) -> None:
-    assert not says_no_entry(reply(404, body))
+    assert not means_no_entry(reply(404, body))
     assert re.match("(Unsupported|Refused): 404", verdict(reply(404, body)))
 
 
@@ -289,7 +289,7 @@ def test_any_other_404_is_no_such_operation(body: bytes) -> None:
     ],
 )
 def test_a_404_in_a_form_that_is_not_the_apis_is_no_such_operation(body: bytes) -> None:
-    assert not says_no_entry(reply(404, body))
+    assert not means_no_entry(reply(404, body))
 
 
 # Answers

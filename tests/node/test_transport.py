@@ -496,7 +496,7 @@ async def test_an_answer_not_packed_the_way_it_says_is_malformed(
 ) -> None:
     async with RawNode(PACKED % len(body), body) as node:
         said = await fault(ask(connect(node.url)))
-    assert said == f"Malformed: {ASKED}: the answer is not packed the way it says"
+    assert said == f"Malformed: {ASKED}: the answer does not match its Content-Encoding"
     assert f'canton_http_requests_total{{code="200",method="GET",reason="malformed",route="{ROUTE}"}} 1.0' in counted(
         counters
     )
