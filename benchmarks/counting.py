@@ -22,9 +22,9 @@ from exporter.collector import RunOutput
 from exporter.collectors import discover
 from exporter.collectors.acs import CONTRACTS as COUNTED
 from exporter.config.loader import check
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.runner import Watch
-from exporter.scheduling.target import Connection
+from exporter.scheduling.target import Target
 
 TEMPLATES = [f"splice-amulet:Splice.Amulet:Amulet{number}" for number in range(8)]
 
@@ -45,8 +45,8 @@ def ours(pages: int, encoding: str = "identity", **options: Any) -> Count:
         if settings is None:
             raise Wrong(str(faults))
         configured = settings.targets["scan"]
-        connection = Connection("scan", configured.target, Budgets(), settings.budget, Clock())
-        watch = Watch("scan", configured.target, discover()["acs"], configured.schedules["acs"])
+        connection = Target("scan", configured.target_config, RateLimits(), settings.budget, Clock())
+        watch = Watch("scan", configured.target_config, discover()["acs"], configured.schedules["acs"])
         run = await connection.run(watch, RunOutput())
         await connection.close()
         total = sum(sample.value for sample in run.yielded.of(COUNTED))

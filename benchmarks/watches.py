@@ -18,7 +18,7 @@ from exporter.exposition.page_cache import Pages
 from exporter.exposition.text import Format, Lines
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 
 
@@ -29,7 +29,7 @@ def watches(size: Size) -> Iterator[Row]:
 
 
 async def measure(url: str, size: Size) -> list[Row]:
-    fleet = Fleet(discover(), Budgets(), Clock())
+    fleet = Fleet(discover(), RateLimits(), Clock())
     late: list[float] = []
     fleet.scheduler.on_start(lambda start: late.append(start.late))
     targets = {f"ledger-{index}": {"kind": "ledger", "url": url} for index in range(size.targets)}
@@ -64,7 +64,7 @@ async def measure(url: str, size: Size) -> list[Row]:
 
 def totals(fleet: Fleet) -> Counter[Metric]:
     """Return the sums of the counters over all targets."""
-    tallies = [each.counters for each in fleet.connections.values()] + [each.counters for each in fleet.statuses()]
+    tallies = [each.counters for each in fleet.targets.values()] + [each.counters for each in fleet.statuses()]
     sums: Counter[Metric] = Counter()
     for counters in tallies:
         for sample in counters.samples():

@@ -12,7 +12,7 @@ from exporter.collectors import discover
 from exporter.config.flags import Flags
 from exporter.config.loader import Settings
 from exporter.exposition.page_cache import Pages
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.reload import Reloader
 from exporter.scheduling.sharding import Shard
@@ -40,7 +40,7 @@ def build(settings: Settings, access: AccessControl, flags: Flags, shard: Shard,
     The settings are checked already; `read` reads them anew or raises WrongConfiguration.
     """
     clock = Clock()
-    fleet = Fleet(discover(), Budgets(), clock, shard)
+    fleet = Fleet(discover(), RateLimits(), clock, shard)
     reloader = Reloader(settings, read, fleet, clock)
     probe = Probe(fleet, clock, flags.timeout_offset)
     exporter_metrics = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)

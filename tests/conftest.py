@@ -14,13 +14,13 @@ import trustme
 from exporter.clock import Clock
 from exporter.collector import Collector
 from exporter.config.loader import check
-from exporter.config.models import Budget, Kind, NoAuth, Target
+from exporter.config.models import Budget, Kind, NoAuth, TargetConfig
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node.auth import Auth, NoToken, make_auth
 from exporter.node.client import Node
-from exporter.node.rate_limit import Budgets, Share
+from exporter.node.rate_limit import RateLimits, Share
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Outcome, Run, Watch, run
 from exporter.scheduling.watch_status import WatchStatus
@@ -91,9 +91,9 @@ async def connect(clock: FakeClock, counters: Counters) -> AsyncIterator[Connect
     opened = []
 
     def connect(url: str | None, budget: Budget | None = None, **settings: Any) -> Transport:
-        target = Target.model_validate({"kind": "ledger", "url": url, **settings})
+        target = TargetConfig.model_validate({"kind": "ledger", "url": url, **settings})
         allowed = budget or Budget(rate=1000, burst=1000)
-        opened.append(Transport(target, partial(Budgets().of, allowed=allowed), counters, clock))
+        opened.append(Transport(target, partial(RateLimits().of, allowed=allowed), counters, clock))
         return opened[-1]
 
     yield connect
@@ -169,7 +169,7 @@ class Lines:
         settings, faults = check({"targets": {"t": target}}, {collector.name: collector})
         assert settings is not None, faults
         configured = settings.targets["t"]
-        watch = Watch("t", configured.target, collector, configured.schedules[collector.name])
+        watch = Watch("t", configured.target_config, collector, configured.schedules[collector.name])
         status = self._standings[collector.name] = WatchStatus(watch, self._clock, Counters())
         return status
 

@@ -18,7 +18,7 @@ from exporter.config.models import (
     TARGET_NAME,
     Budget,
     Kind,
-    Target,
+    TargetConfig,
 )
 
 Schema = dict[str, Any]
@@ -256,7 +256,7 @@ def named(pattern: str, values: Schema) -> Schema:
 
 def defaults_schema(definitions: Schema) -> Schema:
     """Return the schema of what may be said of all targets at once: collectors of every kind, and no kind and url."""
-    base = Target.model_json_schema()
+    base = TargetConfig.model_json_schema()
     base.pop("$defs", None)
     collectors: Schema = {}
     for kind in Kind:

@@ -5,7 +5,7 @@ from exporter.config.durations import write_duration
 from exporter.config.flag_types import PORT
 from exporter.config.flags import FLAGS, variable
 from exporter.config.loader import Document
-from exporter.config.models import BearerAuth, Budget, Schedule, Target
+from exporter.config.models import BearerAuth, Budget, Schedule, TargetConfig
 from tools.collector_pages import kinds
 from tools.markdown import NOTICE, table
 from tools.settings import settings_table, written
@@ -61,7 +61,7 @@ def configuration_page() -> str:
             f"{Budget.__doc__}\n\n",
             settings_table(Budget),
             "\n## targets.NAME\n\n",
-            settings_table(Target),
+            settings_table(TargetConfig),
             CONNECTIONS,
             "\n## targets.NAME.auth\n\n",
             settings_table(BearerAuth),

@@ -17,7 +17,7 @@ from exporter.cli.probe import probe
 from exporter.collectors import discover, metrics_of
 from exporter.config.flags import VARIABLES, Flags
 from exporter.config.loader import Settings, load
-from exporter.config.models import Target
+from exporter.config.models import TargetConfig
 from exporter.errors import Unreachable, WrongConfiguration
 from exporter.log import set_up
 from exporter.metrics import self_metrics
@@ -73,7 +73,7 @@ def count(settings: Settings, shard: Shard) -> str:
     )
 
 
-def warn(name: str, target: Target) -> None:
+def warn(name: str, target: TargetConfig) -> None:
     """Say what cannot be had now and may be there when the exporter runs."""
     files = [SecretFile(path, what) for what, path in target.files().items()]
     for look in (EndpointResolver(target).endpoint, *(file.read for file in files)):

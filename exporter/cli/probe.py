@@ -10,7 +10,7 @@ from exporter.collectors import discover
 from exporter.config.loader import Settings
 from exporter.errors import WrongConfiguration
 from exporter.exposition.text import Format, write_page
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.probe_selection import NoneInTime, NotThere, Result, check_target, select
 
@@ -42,10 +42,10 @@ async def run(settings: Settings, target: str, collector: str | None) -> Result:
     """Run a target's collectors in a fleet that has no other target. Raises NotThere or NoneInTime."""
     check_target(target, settings.targets)
     clock = Clock()
-    fleet = Fleet(discover(), Budgets(), clock)
+    fleet = Fleet(discover(), RateLimits(), clock)
     try:
         await fleet.apply(replace(settings, targets={target: settings.targets[target]}))
-        selection = select(target, fleet.connections[target], fleet.collectors, collector, PATIENCE)
+        selection = select(target, fleet.targets[target], fleet.collectors, collector, PATIENCE)
         if selection.left_out:
             long = ", ".join(selection.left_out)
             print(f"left out, since they may take long: {long}; name one with --collector", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BeforeValidator, Field, ValidationInfo, create_model
 from pydantic_core import PydanticCustomError
 
-from exporter.config.models import Duration, Kind, Schedule, Strict, Target, needs_options
+from exporter.config.models import Duration, Kind, Schedule, Strict, TargetConfig, needs_options
 
 NO_SOURCE = {"use_attribute_docstrings": False}
 """A model made here has no source to read descriptions from; looking for it takes a third of the time."""
@@ -33,7 +33,7 @@ class Askable(Protocol):
     def timeout(self) -> timedelta: ...
 
 
-class Configured(Target):
+class Configured(TargetConfig):
     """A target with its collectors' schedules, by collector name; None is a collector that is off until configured."""
 
     collectors: Any
@@ -44,9 +44,9 @@ class Configured(Target):
         return {name: schedule for name, schedule in each if schedule is not None and schedule.enabled}
 
     @property
-    def target(self) -> Target:
+    def target_config(self) -> TargetConfig:
         """The target alone: two that are equal here can share their connections, however their collectors differ."""
-        return Target.model_construct(**{name: getattr(self, name) for name in Target.model_fields})
+        return TargetConfig.model_construct(**{name: getattr(self, name) for name in TargetConfig.model_fields})
 
 
 def schedule_model(collector: Askable) -> tuple[Any, Any]:
@@ -92,7 +92,7 @@ def target_models(collectors: Iterable[Askable]) -> dict[Kind, type[Configured]]
             kind=(
                 Literal[kind],
                 Field(  # type: ignore[arg-type] # it is a type, only made here
-                    description=Target.model_fields["kind"].description
+                    description=TargetConfig.model_fields["kind"].description
                 ),
             ),
             collectors=(model, Field(model(), description="Each collector's settings, by its name.")),

@@ -162,7 +162,7 @@ class Budget(Strict):
     """Requests that may come at once."""
 
 
-class Target(Strict):
+class TargetConfig(Strict):
     """A node, and how it is reached."""
 
     kind: Kind

@@ -215,7 +215,7 @@ class Node(Ways):
     def _noted(self, response: Response) -> Response:
         """Pause requests to the node after a 429, and take secrets out of its answer."""
         if response.status == 429:
-            self._transport.rest(response.endpoint, read_retry_after(response))
+            self._transport.back_off(response.endpoint, read_retry_after(response))
         # Here, while it is whole: of a secret that was cut to be quoted, the beginning would not be found.
         is_answer = response.is_success or response.status == 101
         return replace(response, body=self._transport.redact.body(response.body, is_answer=is_answer))

@@ -10,7 +10,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from yarl import URL
 
-from exporter.config.models import Target, check_url, public
+from exporter.config.models import TargetConfig, check_url, public
 from exporter.errors import Unauthorized, Unreachable
 from exporter.node.redaction import UNMISTAKABLE, Redaction
 from exporter.node.secret_file import SecretFile, Unreadable
@@ -35,7 +35,7 @@ class Endpoint:
 class EndpointResolver:
     """What requests need of a target's settings. A secret that turns up in a file is made known to `redact`."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: TargetConfig) -> None:
         self.redact = Redaction()
         self._is_authorized = target.ways_besides_url > 0
         self._is_secret = target.url_file is not None

@@ -17,22 +17,22 @@ class Share(Enum):
     """Requests for page after page, which must leave room for the others."""
 
 
-class Budget:
+class RateLimit:
     """The budget of one host."""
 
     def __init__(self, allowed: models.Budget) -> None:
         self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
         half = max(1, allowed.burst // 2)
         self._half = AsyncLimiter(half, half / (allowed.rate / 2))
-        self._rests: dict[str, float] = {}
+        self._back_offs: dict[str, float] = {}
 
-    def rest(self, node: str, until: float) -> None:
+    def back_off(self, node: str, until: float) -> None:
         """Leave a node of the host alone, as it asked, until then (monotonic seconds)."""
-        self._rests[node] = max(until, self._rests.get(node, until))
+        self._back_offs[node] = max(until, self._back_offs.get(node, until))
 
-    def rest_left(self, node: str, now: float) -> float:
+    def back_off_left(self, node: str, now: float) -> float:
         """Return for how many seconds more a node wants to be left alone."""
-        return max(0.0, self._rests.get(node, now) - now)
+        return max(0.0, self._back_offs.get(node, now) - now)
 
     async def take(self, share: Share) -> None:
         """Wait until one more request may go."""
@@ -42,13 +42,13 @@ class Budget:
             await self._whole.acquire()
 
 
-class Budgets:
+class RateLimits:
     """The budgets of all hosts, made when first needed; they outlive reloads."""
 
     def __init__(self) -> None:
-        self._by_host: dict[tuple[str, models.Budget], Budget] = {}
+        self._by_host: dict[tuple[str, models.Budget], RateLimit] = {}
 
-    def of(self, host: str, allowed: models.Budget) -> Budget:
+    def of(self, host: str, allowed: models.Budget) -> RateLimit:
         if (host, allowed) not in self._by_host:
-            self._by_host[host, allowed] = Budget(allowed)
+            self._by_host[host, allowed] = RateLimit(allowed)
         return self._by_host[host, allowed]

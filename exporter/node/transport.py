@@ -14,7 +14,7 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from exporter.clock import Clock
-from exporter.config.models import Target
+from exporter.config.models import TargetConfig
 from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
@@ -22,7 +22,7 @@ from exporter.node import websocket
 from exporter.node.connector import Connector
 from exporter.node.endpoint import Endpoint, EndpointResolver
 from exporter.node.messages import Request, Response
-from exporter.node.rate_limit import Budget, Share
+from exporter.node.rate_limit import RateLimit, Share
 from exporter.node.transport_errors import explain
 
 STATUSES = frozenset(HTTPStatus)
@@ -39,12 +39,14 @@ class Counted:
 class Transport:
     """The connections to one target."""
 
-    def __init__(self, target: Target, budget_of: Callable[[str], Budget], counters: Counters, clock: Clock) -> None:
+    def __init__(
+        self, config: TargetConfig, rate_limit_of: Callable[[str], RateLimit], counters: Counters, clock: Clock
+    ) -> None:
         """Take what every request needs, and what gives the budget of a host."""
-        self.destination = EndpointResolver(target)
+        self.destination = EndpointResolver(config)
         self.redact = self.destination.redact
-        self._limit = target.timeout.total_seconds()
-        self._budget_of = budget_of
+        self._limit = config.timeout.total_seconds()
+        self._rate_limit_of = rate_limit_of
         self._counters = counters
         self._clock = clock
         self._connector = Connector(clock)
@@ -151,29 +153,29 @@ class Transport:
             if counted.code == "429":
                 self._counters.add(self_metrics.THROTTLED)
 
-    def rest(self, endpoint: Endpoint, seconds: float) -> None:
+    def back_off(self, endpoint: Endpoint, seconds: float) -> None:
         """Pause the requests of all targets of the node after its 429; probes of health go on."""
-        self._budget_of(endpoint.host).rest(endpoint.origin, self._clock.monotonic() + seconds)
+        self._rate_limit_of(endpoint.host).back_off(endpoint.origin, self._clock.monotonic() + seconds)
 
     async def _wait_for_turn(self, endpoint: Endpoint, request: Request, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
         if share is Share.NONE:
             return 0.0
         started = self._clock.monotonic()
-        budget = self._budget_of(endpoint.host)
+        rate_limit = self._rate_limit_of(endpoint.host)
 
-        def rest() -> float:
-            return budget.rest_left(endpoint.origin, self._clock.monotonic())
+        def back_off() -> float:
+            return rate_limit.back_off_left(endpoint.origin, self._clock.monotonic())
 
         try:
-            async with asyncio.timeout(seconds if rest() < seconds else 0):
-                await asyncio.sleep(rest())
-                await budget.take(share)
-                while rest():  # the node answered 429 while we waited
-                    await asyncio.sleep(rest())
-                    await budget.take(share)
+            async with asyncio.timeout(seconds if back_off() < seconds else 0):
+                await asyncio.sleep(back_off())
+                await rate_limit.take(share)
+                while back_off():  # the node answered 429 while we waited
+                    await asyncio.sleep(back_off())
+                    await rate_limit.take(share)
         except TimeoutError as error:
-            if left := rest():
+            if left := back_off():
                 reason = f"the node asked to be left alone for {left:.0f} s more (429)"
                 raise Limited(f"{request}: not sent: {reason}") from error
             raise NoBudget(f"{request}: the host's request budget left no room for {seconds:.3g} s") from error

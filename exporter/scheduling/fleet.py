@@ -12,12 +12,12 @@ from exporter.config.collector_models import Configured
 from exporter.config.loader import Settings
 from exporter.exposition.text import Lines
 from exporter.metrics.counters import Counters
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.run_log import Progress, log_run
 from exporter.scheduling.runner import Watch
 from exporter.scheduling.schedule import Scheduler, Start
 from exporter.scheduling.sharding import Shard
-from exporter.scheduling.target import Connection
+from exporter.scheduling.target import Target
 from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)
@@ -35,15 +35,19 @@ class Fleet:
     """All watches, by target and collector, of the targets that are this shard's."""
 
     def __init__(
-        self, collectors: Mapping[str, Collector[Any]], budgets: Budgets, clock: Clock, shard: Shard | None = None
+        self,
+        collectors: Mapping[str, Collector[Any]],
+        rate_limits: RateLimits,
+        clock: Clock,
+        shard: Shard | None = None,
     ) -> None:
         self.collectors = collectors
-        self._budgets = budgets
+        self._rate_limits = rate_limits
         self._clock = clock
         self.shard = shard or Shard()
         self.configured: Mapping[str, Configured] = {}
         """Every target, those of other shards too."""
-        self.connections: dict[str, Connection] = {}
+        self.targets: dict[str, Target] = {}
         """By target."""
         self._running: dict[str, asyncio.Task[None]] = {}
         self._changes = 0
@@ -67,37 +71,37 @@ class Fleet:
         gone, ended = self._adopt(settings)
         if ended:
             await asyncio.wait(ended)
-        for connection in gone:
-            await connection.close()
+        for target in gone:
+            await target.close()
 
-    def _adopt(self, settings: Settings) -> tuple[list[Connection], list[asyncio.Task[None]]]:
-        """Take over settings at once; return what is left to be waited for: connections to close, runs to end."""
-        kept: dict[str, Connection] = {}
+    def _adopt(self, settings: Settings) -> tuple[list[Target], list[asyncio.Task[None]]]:
+        """Take over settings at once; return what is left to be waited for: targets to close, runs to end."""
+        kept: dict[str, Target] = {}
         ended: list[asyncio.Task[None]] = []
         for name, configured in settings.targets.items():
             if not self.shard.has(name):
                 continue
-            before = self.connections.get(name)
-            if before and (before.target, before.allowed) == (configured.target, settings.budget):
+            before = self.targets.get(name)
+            if before and (before.config, before.allowed) == (configured.target_config, settings.budget):
                 kept[name] = before
             else:
-                kept[name] = Connection(name, configured.target, self._budgets, settings.budget, self._clock)
-        gone = [connection for connection in self.connections.values() if connection not in kept.values()]
-        for connection in gone:
-            ended += [task for status in connection.statuses.values() for task in self._end(status)]
-        self.connections, self.configured = kept, settings.targets
-        for name, connection in kept.items():
-            ended += self._adopt_watches(connection, name, settings)
+                kept[name] = Target(name, configured.target_config, self._rate_limits, settings.budget, self._clock)
+        gone = [target for target in self.targets.values() if target not in kept.values()]
+        for target in gone:
+            ended += [task for status in target.statuses.values() for task in self._end(status)]
+        self.targets, self.configured = kept, settings.targets
+        for name, target in kept.items():
+            ended += self._adopt_watches(target, name, settings)
         self._unanswered &= {status.watch.key for status in self.statuses()}
         self._end_of_round()
         self._changes += 1
         return gone, ended
 
-    def _adopt_watches(self, connection: Connection, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
+    def _adopt_watches(self, target: Target, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
         configured = settings.targets[name]
-        before, connection.statuses = connection.statuses, {}
+        before, target.statuses = target.statuses, {}
         for collector, schedule in configured.schedules.items():
-            watch = Watch(name, configured.target, self.collectors[collector], schedule)
+            watch = Watch(name, configured.target_config, self.collectors[collector], schedule)
             status = before.get(collector)
             if status and status.watch == watch:
                 del before[collector]
@@ -107,12 +111,12 @@ class Fleet:
                 known = status.previous if status and status.watch.asks_the_same_as(watch) else RunOutput()
                 status = WatchStatus(watch, self._clock, counters, settings.party_labels, settings.aliases)
                 status.previous = known
-            connection.statuses[collector] = status
+            target.statuses[collector] = status
         for status in before.values():
             yield from self._end(status)
-        for watch in (status.watch for status in connection.statuses.values()):
+        for watch in (status.watch for status in target.statuses.values()):
             if watch.key not in self.scheduler.intervals:
-                self.scheduler.add(watch.key, watch.schedule.interval, self._due, connection, watch)
+                self.scheduler.add(watch.key, watch.schedule.interval, self._due, target, watch)
                 if not self.first_round.is_set():
                     self._unanswered.add(watch.key)
 
@@ -128,22 +132,22 @@ class Fleet:
         if not self._unanswered:
             self.first_round.set()
 
-    async def _due(self, connection: Connection, watch: Watch) -> None:
-        status = connection.statuses.get(watch.collector.name)
-        is_current = self.connections.get(watch.name) is connection and status and status.watch is watch
+    async def _due(self, target: Target, watch: Watch) -> None:
+        status = target.statuses.get(watch.collector.name)
+        is_current = self.targets.get(watch.name) is target and status and status.watch is watch
         if status is None or not is_current or self._stopping:
             return  # it was on its way when a reload or the end took its watch away
-        task = self._running[watch.key] = asyncio.create_task(self._run(connection, status), name=watch.key)
+        task = self._running[watch.key] = asyncio.create_task(self._run(target, status), name=watch.key)
         await asyncio.wait({task})  # and no more: a run that was cancelled is not an error of the schedule
         if self._running.get(watch.key) is task:
             del self._running[watch.key]
         if not task.cancelled() and (bug := task.exception()) is not None:
-            text = connection.transport.redact("".join(traceback.format_exception(bug)))
+            text = target.transport.redact("".join(traceback.format_exception(bug)))
             log.error("a bug of the exporter, please report it", extra={"watch": watch.key, "traceback": text})
 
-    async def _run(self, connection: Connection, status: WatchStatus) -> None:
+    async def _run(self, target: Target, status: WatchStatus) -> None:
         watch, before, remarks = status.watch, status.last, status.remarks
-        result = await connection.run(watch, status.previous, Progress(status, self._clock))
+        result = await target.run(watch, status.previous, Progress(status, self._clock))
         status.take(result)
         self._changes += 1
         self._unanswered.discard(watch.key)
@@ -155,13 +159,13 @@ class Fleet:
 
     def _skipped(self, key: str) -> None:
         target, _, collector = key.rpartition("/")
-        if target in self.connections and collector in self.connections[target].statuses:
-            self.connections[target].statuses[collector].skip()
+        if target in self.targets and collector in self.targets[target].statuses:
+            self.targets[target].statuses[collector].skip()
             self._changes += 1
 
     def statuses(self) -> Iterator[WatchStatus]:
         """Return how every watch stands, target by target."""
-        return (status for each in self.connections.values() for status in each.statuses.values())
+        return (status for each in self.targets.values() for status in each.statuses.values())
 
     def changed(self) -> None:
         """Note a change of what else is on the page."""
@@ -170,13 +174,13 @@ class Fleet:
     def change(self) -> object:
         """Return a value that changes whenever a page would."""
         shown = sum(status.is_shown for status in self.statuses())
-        return self._changes, shown, sum(each.counters.writes for each in self.connections.values())
+        return self._changes, shown, sum(each.counters.writes for each in self.targets.values())
 
     def blocks(self) -> Iterator[Block]:
         """Return what a page is made of, target by target."""
-        for name, connection in self.connections.items():
-            yield Block(name, None, connection.lines())
-            for collector, status in connection.statuses.items():
+        for name, target in self.targets.items():
+            yield Block(name, None, target.lines())
+            for collector, status in target.statuses.items():
                 for lines in status.lines:
                     yield Block(name, collector, lines)
 
@@ -189,5 +193,5 @@ class Fleet:
         if under_way:
             await asyncio.wait(under_way)
         await self.scheduler.stop()
-        for connection in self.connections.values():
-            await connection.close()
+        for target in self.targets.values():
+            await target.close()

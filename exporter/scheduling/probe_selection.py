@@ -13,7 +13,7 @@ from exporter.exposition.text import Lines
 from exporter.metrics.metric import Metric
 from exporter.scheduling.run_log import describe
 from exporter.scheduling.runner import Outcome, Run
-from exporter.scheduling.target import Connection
+from exporter.scheduling.target import Target
 from exporter.scheduling.watch_status import WatchStatus
 
 SUCCESS = Metric("probe_success", "1 if no collector failed and the node is not known to be down; 0 if not.")
@@ -54,7 +54,7 @@ class Result:
 class Selection:
     """The collectors that a probe of one target runs."""
 
-    connection: Connection
+    target: Target
     statuses: Sequence[WatchStatus]
     left_out: Sequence[str] = ()
     """The names of those that may take too long."""
@@ -62,7 +62,7 @@ class Selection:
     async def run_beside(self, limit: timedelta, clock: Clock) -> Result:
         """Run them within `limit` beside the watches of a fleet that is running; equal probes share their runs."""
         started = clock.monotonic()
-        runs = await asyncio.gather(*(self.connection.probe(status.watch, limit) for status in self.statuses))
+        runs = await asyncio.gather(*(self.target.probe(status.watch, limit) for status in self.statuses))
         return Result(self.statuses, runs, clock.monotonic() - started)
 
     async def run_alone(self, progress: Callable[[str], Callable[[str], None]], clock: Clock) -> Result:
@@ -74,15 +74,15 @@ class Selection:
         started = clock.monotonic()
         before: dict[str, Run] = {}
         statuses = list(self.statuses)
-        if status := self.connection.statuses.get(health.name):
-            before[health.name] = run = await self.connection.run(status.watch, RunOutput())
+        if status := self.target.statuses.get(health.name):
+            before[health.name] = run = await self.target.run(status.watch, RunOutput())
             status.take(run)
             if status not in statuses and not is_good([run]):
                 statuses.insert(0, status)
 
         async def run_one(status: WatchStatus) -> Run:
             name = status.watch.collector.name
-            return before.get(name) or await self.connection.run(status.watch, RunOutput(), progress(name))
+            return before.get(name) or await self.target.run(status.watch, RunOutput(), progress(name))
 
         runs = await asyncio.gather(*map(run_one, statuses))
         return Result(statuses, runs, clock.monotonic() - started)
@@ -95,8 +95,8 @@ def check_target(name: str, configured: Iterable[str]) -> None:
 
 
 def select(
-    target: str,
-    connection: Connection,
+    name: str,
+    target: Target,
     collectors: Mapping[str, Collector[Any]],
     named: str | None,
     limit: timedelta,
@@ -105,28 +105,28 @@ def select(
 
     `collectors` are all there are, the target's or not. Raises NotThere or NoneInTime.
     """
-    statuses = connection.statuses
+    statuses = target.statuses
     if named is not None:
         if named not in statuses:
-            raise NotThere(why_not(target, connection, collectors.get(named), named))
-        return Selection(connection, [statuses[named]])
+            raise NotThere(why_not(name, target, collectors.get(named), named))
+        return Selection(target, [statuses[named]])
     selected = [status for status in statuses.values() if status.watch.schedule.timeout <= limit]
     if not selected:
         raise NoneInTime
-    return Selection(connection, selected, [name for name, each in statuses.items() if each not in selected])
+    return Selection(target, selected, [name for name, each in statuses.items() if each not in selected])
 
 
-def why_not(target: str, connection: Connection, collector: Collector[Any] | None, named: str) -> str:
+def why_not(name: str, target: Target, collector: Collector[Any] | None, named: str) -> str:
     """Return why a target does not run a collector: it does not exist, is for other nodes, or is off."""
-    kind = connection.target.kind
+    kind = target.config.kind
     if collector is None:
-        there = ", ".join(sorted(connection.statuses))
-        return f"{target} has no collector {named[:100]}; " + (
+        there = ", ".join(sorted(target.statuses))
+        return f"{name} has no collector {named[:100]}; " + (
             f"it has {there}" if there else "all that it could run are off"
         )
     if kind not in collector.kinds:
-        return f"{named} asks targets of kind {', '.join(sorted(collector.kinds))}, and the kind of {target} is {kind}"
-    return f"{named} is off for {target}; switch it on by collectors: {{{named}: ...}}, see docs/collectors"
+        return f"{named} asks targets of kind {', '.join(sorted(collector.kinds))}, and the kind of {name} is {kind}"
+    return f"{named} is off for {name}; switch it on by collectors: {{{named}: ...}}, see docs/collectors"
 
 
 def is_good(runs: Iterable[Run]) -> bool:

@@ -12,7 +12,7 @@ from exporter import limits
 from exporter.clock import Clock
 from exporter.collector import Collector, RunOutput
 from exporter.config.durations import write_duration
-from exporter.config.models import Schedule, Target
+from exporter.config.models import Schedule, TargetConfig
 from exporter.errors import BUG, Failed, Refused, TimedOut, TooLarge, Unsupported, worst
 from exporter.metrics.metric import Sample
 from exporter.node.auth import Auth
@@ -38,19 +38,19 @@ class Watch:
 
     name: str
     """The target's name, with which its series are labelled."""
-    target: Target
+    config: TargetConfig
     collector: Collector[Any]
     schedule: Schedule
 
     @property
     def labels(self) -> dict[str, str]:
         """The labels of all its series."""
-        return self.target.series_labels(self.name)
+        return self.config.series_labels(self.name)
 
     def asks_the_same_as(self, other: "Watch") -> bool:
         """Return whether two watches request the same from the same node, at whatever times."""
-        return (self.target, self.collector, self.schedule.options) == (
-            other.target,
+        return (self.config, self.collector, self.schedule.options) == (
+            other.config,
             other.collector,
             other.schedule.options,
         )
@@ -103,7 +103,7 @@ async def run(
     started = clock.monotonic()
     limit = watch.schedule.timeout.total_seconds()
     share = watch.collector.share
-    node = Node(watch.target.kind, transport, auth, clock, started + limit, share=share, progress=progress)
+    node = Node(watch.config.kind, transport, auth, clock, started + limit, share=share, progress=progress)
     outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", RunOutput()
     try:
         async with asyncio.timeout(limit):

@@ -10,34 +10,34 @@ from functools import partial
 from exporter.clock import Clock
 from exporter.collector import RunOutput
 from exporter.collectors.health import UP, health
-from exporter.config.models import Budget, Target
+from exporter.config.models import Budget, TargetConfig
 from exporter.errors import Unreachable
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node.auth import make_auth
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import Run, Watch, run
 from exporter.scheduling.watch_status import WatchStatus
 
 
-class Connection:
+class Target:
     """A target in use: its session, its token, its counters, and how its watches stand."""
 
-    def __init__(self, name: str, target: Target, budgets: Budgets, allowed: Budget, clock: Clock) -> None:
-        self.target = target
+    def __init__(self, name: str, config: TargetConfig, rate_limits: RateLimits, allowed: Budget, clock: Clock) -> None:
+        self.config = config
         self.allowed = allowed
         self.counters = Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
         self.statuses: dict[str, WatchStatus] = {}
         """By collector."""
-        self.auth = make_auth(target.auth)
-        self.transport = Transport(target, partial(budgets.of, allowed=allowed), self.counters, clock)
+        self.auth = make_auth(config.auth)
+        self.transport = Transport(config, partial(rate_limits.of, allowed=allowed), self.counters, clock)
         self._clock = clock
         self._node_read: dict[str, str] = {}
         """The node that each watch last read, by the watch's key."""
         self._probing: dict[str, asyncio.Task[Run]] = {}
-        self._common = target.series_labels(name)
+        self._common = config.series_labels(name)
 
     def is_up(self) -> bool | None:
         """Return whether the node is up, None if that is not known."""
@@ -87,7 +87,7 @@ class Connection:
     def lines(self) -> Lines:
         """Return what is known of the target itself."""
         url = self.transport.destination.public_url
-        samples = [self_metrics.TARGET_INFO.sample(1, kind=self.target.kind, url=url), *self.counters.samples()]
+        samples = [self_metrics.TARGET_INFO.sample(1, kind=self.config.kind, url=url), *self.counters.samples()]
         token = self.auth.available()
         if token is not None and token.issued is not None:
             samples.append(self_metrics.TOKEN_ISSUED.sample(token.issued, renewed_by=self.auth.renewed_by))

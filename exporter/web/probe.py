@@ -51,12 +51,12 @@ class Probe:
         if not name:
             raise web.HTTPBadRequest(text="name a configured target: /probe?target=NAME\n")
         check_target(name, self.fleet.configured)
-        if (connection := self.fleet.connections.get(name)) is None:
+        if (target := self.fleet.targets.get(name)) is None:
             here = self.fleet.shard
             there = shard_of(name, here.total)
             raise NotThere(f"{name} is watched by shard {there}, and this is {here}; ask that one")
         try:
-            return select(name, connection, self.fleet.collectors, request.query.get("collector"), limit)
+            return select(name, target, self.fleet.collectors, request.query.get("collector"), limit)
         except NoneInTime as error:
             text = f"no collector of {name} is sure to end within {limit.total_seconds():.3g} s"
             raise web.HTTPBadRequest(text=f"{text}; raise scrape_timeout, or name one: &collector=NAME\n") from error

@@ -61,7 +61,7 @@ class StatusPage:
         statuses = list(self.fleet.statuses())
         states = Counter(status.last.outcome.value if status.last else "waiting" for status in statuses)
         shard = self.fleet.shard
-        part = f"{shard}: {len(self.fleet.connections)} of {len(self.fleet.configured)} targets &middot; "
+        part = f"{shard}: {len(self.fleet.targets)} of {len(self.fleet.configured)} targets &middot; "
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         text = PAGE.format(
             version=escape(__version__),
@@ -76,13 +76,13 @@ class StatusPage:
         return web.Response(text=text, content_type="text/html", headers={"Content-Security-Policy": policy})
 
     def _targets(self) -> Iterator[str]:
-        for name, connection in self.fleet.connections.items():
-            target, url = connection.target, connection.transport.destination.public_url
+        for name, target in self.fleet.targets.items():
+            config, url = target.config, target.transport.destination.public_url
             yield TARGET.format(
                 name=escape(name),
-                state={True: "up", False: "down", None: ""}[connection.is_up()],
-                about=" &middot; ".join(map(escape, (target.kind, url, target.network, target.role))),
-                rows="".join(self._row(status) for status in connection.statuses.values()),
+                state={True: "up", False: "down", None: ""}[target.is_up()],
+                about=" &middot; ".join(map(escape, (config.kind, url, config.network, config.role))),
+                rows="".join(self._row(status) for status in target.statuses.values()),
             )
 
     def _row(self, status: WatchStatus) -> str:

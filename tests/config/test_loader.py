@@ -221,9 +221,9 @@ def test_it_may_get_the_option_from_the_defaults(read: Read) -> None:
 def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: Read) -> None:
     one = read(node("collectors: {health: {interval: 1s}}")).targets["a"]
     other = read(node("timeout: 9s")).targets["a"]
-    assert one.target == other.target
+    assert one.target_config == other.target_config
     assert one != other
-    assert one.target != read(node("timeout: 11s")).targets["a"].target
+    assert one.target_config != read(node("timeout: 11s")).targets["a"].target_config
 
 
 def test_a_collector_that_is_off_is_turned_on_by_being_mentioned(read: Read) -> None:
@@ -874,7 +874,7 @@ def test_no_fault_repeats_a_secret_of_the_environment(
 def test_settings_do_not_show_secrets(read: Read) -> None:
     settings = read(node(f"auth: {{type: bearer, token: {SECRET}}}, headers: {{X-Key: {SECRET}}}"))
     assert SECRET not in repr(settings)
-    assert SECRET not in repr(settings.targets["a"].target)
+    assert SECRET not in repr(settings.targets["a"].target_config)
 
 
 # How sources are put together

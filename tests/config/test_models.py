@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from exporter.config.models import BearerAuth, Budget, NoAuth, Schedule, Target, public
+from exporter.config.models import BearerAuth, Budget, NoAuth, Schedule, TargetConfig, public
 
 SECRET = "hunter2"
 
 
-def target(**said: Any) -> Target:
-    return Target.model_validate({"kind": "ledger", "url": "https://node", **said})
+def target(**said: Any) -> TargetConfig:
+    return TargetConfig.model_validate({"kind": "ledger", "url": "https://node", **said})
 
 
 def faults(model: type[BaseModel], **said: Any) -> list[tuple[str, str]]:
@@ -24,7 +24,7 @@ def faults(model: type[BaseModel], **said: Any) -> list[tuple[str, str]]:
 
 
 def target_faults(**said: Any) -> list[tuple[str, str]]:
-    return faults(Target, **{"kind": "ledger", "url": "https://node", **said})
+    return faults(TargetConfig, **{"kind": "ledger", "url": "https://node", **said})
 
 
 def test_a_target_needs_only_its_kind_and_its_url() -> None:
@@ -173,7 +173,7 @@ def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
 def test_a_target_has_its_url_or_the_file_of_it() -> None:
     said = "Value error, needs exactly one of url and url_file"
     assert target_faults(url=None) == target_faults(url_file="/run/url") == [("", said)]
-    assert Target.model_validate({"kind": "ledger", "url_file": "/run/url"}).url is None
+    assert TargetConfig.model_validate({"kind": "ledger", "url_file": "/run/url"}).url is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from exporter.clock import Clock
-from exporter.config.models import Budget, Kind, Target
+from exporter.config.models import Budget, Kind, TargetConfig
 from exporter.errors import (
     Failed,
     Limited,
@@ -33,7 +33,7 @@ from exporter.node.auth import Auth, FileToken, NoToken, StaticToken
 from exporter.node.client import Node
 from exporter.node.decoding import Int64, Struct
 from exporter.node.messages import RequestLogEntry
-from exporter.node.rate_limit import Budgets, Share
+from exporter.node.rate_limit import RateLimits, Share
 from exporter.node.transport import Transport
 from tests.conftest import NOW, Asking, Connect, FakeClock
 from tests.nodes import RawNode, TestNode
@@ -381,7 +381,7 @@ async def test_a_token_that_stays_the_same_is_asked_for_once_only(node: TestNode
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pauses before asking for a page again be short, those the node asks for too."""
     monkeypatch.setattr("exporter.node.client.PATIENCE", (0.01, 0.02, 0.04))
-    monkeypatch.setattr(Transport, "rest", lambda transport, endpoint, seconds: None)
+    monkeypatch.setattr(Transport, "back_off", lambda transport, endpoint, seconds: None)
 
 
 @pytest.mark.usefixtures("impatient")
@@ -401,8 +401,8 @@ async def test_a_page_is_asked_for_again_when_the_node_wants_it_and_not_later(co
     last = b'HTTP/1.1 200 OK\r\nContent-Length: 13\r\nConnection: close\r\n\r\n{"items":[2]}'
     clock = Clock()
     async with RawNode(turns=[limited, last]) as node:
-        target = Target.model_validate({"kind": "ledger", "url": node.url})
-        budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
+        target = TargetConfig.model_validate({"kind": "ledger", "url": node.url})
+        budget_of = partial(RateLimits().of, allowed=Budget(rate=1000, burst=1000))
         transport = Transport(target, budget_of, Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT]), clock)
         asked = Node(Kind.LEDGER, transport, NoToken(), clock, clock.monotonic() + 20)
         started = clock.monotonic()
@@ -495,7 +495,7 @@ async def test_what_waits_while_a_node_asks_to_be_left_alone_waits_for_that_too(
     waiting = asyncio.create_task(asked.get(PATH, Thing))
     await asyncio.sleep(0)
     transport = asked._transport
-    transport.rest(transport.destination.endpoint(), 0.3)
+    transport.back_off(transport.destination.endpoint(), 0.3)
     await asyncio.sleep(0.2)
     assert len(node.requests) == 1
     clock.advance(0.3)
@@ -522,9 +522,9 @@ async def test_two_targets_of_one_node_leave_it_alone_together(
     node: TestNode, asking: Asking, counters: Counters, clock: FakeClock
 ) -> None:
     node.get(PATH, status=429, body=b"", headers={"Retry-After": "30"})
-    budget_of = partial(Budgets().of, allowed=Budget(rate=1000, burst=1000))
-    target = Target.model_validate({"kind": "ledger", "url": node.url})
-    elsewhere = Target.model_validate({"kind": "ledger", "url": "http://127.0.0.1:9"})
+    budget_of = partial(RateLimits().of, allowed=Budget(rate=1000, burst=1000))
+    target = TargetConfig.model_validate({"kind": "ledger", "url": node.url})
+    elsewhere = TargetConfig.model_validate({"kind": "ledger", "url": "http://127.0.0.1:9"})
     transports = [Transport(each, budget_of, counters, clock) for each in (target, target, elsewhere)]
     first, second, other = (
         Node(Kind.LEDGER, transport, NoToken(), clock, clock.monotonic() + 5) for transport in transports

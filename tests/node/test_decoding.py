@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from exporter.config.models import Kind, Target
+from exporter.config.models import Kind, TargetConfig
 from exporter.errors import Failed, Limited, Malformed, Refused, Unsupported
 from exporter.node.decoding import Int64, Moment, Struct, decode, means_no_entry, one_line, raise_for_status
 from exporter.node.endpoint import EndpointResolver
@@ -32,7 +32,7 @@ class Thing(Struct):
     parts: list[Part] | None = None
 
 
-HERE = EndpointResolver(Target(kind=Kind.LEDGER, url="http://node")).endpoint()
+HERE = EndpointResolver(TargetConfig(kind=Kind.LEDGER, url="http://node")).endpoint()
 
 
 def reply(status: int = 200, body: bytes = b"{}", headers: dict[str, str] | None = None) -> Response:

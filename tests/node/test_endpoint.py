@@ -181,7 +181,7 @@ async def test_the_node_that_asked_is_left_alone_though_the_url_is_another_by_no
     transport = connect(None, url_file=file)
     limited = await ask(transport)
     write(file, other.url)
-    transport.rest(limited.endpoint, 60)
+    transport.back_off(limited.endpoint, 60)
     assert (await ask(transport)).status == 200
     write(file, node.url)
     assert "asked to be left alone for 60 s more" in await fault(transport)

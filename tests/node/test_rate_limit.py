@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from exporter.config import models
-from exporter.node.rate_limit import Budget, Budgets, Share
+from exporter.node.rate_limit import RateLimit, RateLimits, Share
 
 SLOW = 0.01
 """A rate at which nothing comes back while a test runs."""
 
 
-async def times(budget: Budget, shares: Sequence[Share]) -> list[float]:
+async def times(budget: RateLimit, shares: Sequence[Share]) -> list[float]:
     """Return after how many seconds each request could go, all asked for at once."""
     loop = asyncio.get_running_loop()
     began = loop.time()
@@ -24,7 +24,7 @@ async def times(budget: Budget, shares: Sequence[Share]) -> list[float]:
     return await asyncio.gather(*(take(share) for share in shares))
 
 
-async def room(budget: Budget, share: Share) -> int:
+async def room(budget: RateLimit, share: Share) -> int:
     """Return how many requests may go at once."""
     count = 0
     try:
@@ -37,8 +37,8 @@ async def room(budget: Budget, share: Share) -> int:
     return count
 
 
-def budget(rate: float = SLOW, burst: int = 10) -> Budget:
-    return Budget(models.Budget(rate=rate, burst=burst))
+def budget(rate: float = SLOW, burst: int = 10) -> RateLimit:
+    return RateLimit(models.Budget(rate=rate, burst=burst))
 
 
 @pytest.mark.parametrize("burst", [1, 2, 7, 50])
@@ -128,7 +128,7 @@ async def test_a_wait_that_was_given_up_takes_nothing() -> None:
 
 
 async def test_a_host_has_one_budget_whoever_asks() -> None:
-    budgets, allowed = Budgets(), models.Budget(rate=SLOW, burst=4)
+    budgets, allowed = RateLimits(), models.Budget(rate=SLOW, burst=4)
     assert budgets.of("a", allowed) is budgets.of("a", models.Budget(rate=SLOW, burst=4))
     assert await room(budgets.of("a", allowed), Share.WHOLE) == 4
     assert await room(budgets.of("a", allowed), Share.WHOLE) == 0
@@ -136,6 +136,6 @@ async def test_a_host_has_one_budget_whoever_asks() -> None:
 
 
 async def test_a_host_that_is_allowed_something_else_has_another_budget() -> None:
-    budgets = Budgets()
+    budgets = RateLimits()
     assert await room(budgets.of("a", models.Budget(rate=SLOW, burst=1)), Share.WHOLE) == 1
     assert await room(budgets.of("a", models.Budget(rate=SLOW, burst=2)), Share.WHOLE) == 2

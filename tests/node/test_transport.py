@@ -16,14 +16,14 @@ import trustme
 from prometheus_client.utils import floatToGoString
 
 from exporter.clock import Clock
-from exporter.config.models import Budget, Kind, Target
+from exporter.config.models import Budget, Kind, TargetConfig
 from exporter.errors import Failed, Malformed, TooLarge, Unreachable
 from exporter.exposition.text import render
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric
 from exporter.node.messages import Request, Response
-from exporter.node.rate_limit import Budgets, Share
+from exporter.node.rate_limit import RateLimits, Share
 from exporter.node.transport import Transport
 from tests.conftest import NOW, Connect, FakeClock
 from tests.nodes import RawNode, TestNode, server_tls
@@ -722,8 +722,8 @@ async def hasty(node: TestNode, counters: Counters) -> AsyncIterator[Callable[[B
     opened = []
 
     def open_(budget: Budget) -> Transport:
-        target = Target(kind=Kind.LEDGER, url=node.url)
-        opened.append(Transport(target, partial(Budgets().of, allowed=budget), counters, Clock()))
+        target = TargetConfig(kind=Kind.LEDGER, url=node.url)
+        opened.append(Transport(target, partial(RateLimits().of, allowed=budget), counters, Clock()))
         return opened[-1]
 
     yield open_

@@ -246,7 +246,7 @@ async def test_waits_for_its_turn_once_however_much_comes(asking: Asking, monkey
     async def take(self: object, share: object) -> None:
         turns.append(share)
 
-    monkeypatch.setattr("exporter.node.rate_limit.Budget.take", take)
+    monkeypatch.setattr("exporter.node.rate_limit.RateLimit.take", take)
     async with socket_node(*things(*range(50)), closed()) as node:
         assert len(await hear(asking(node.url))) == 50
     assert len(turns) == 1

@@ -16,7 +16,7 @@ from exporter.config.models import Kind, Strict
 from exporter.exposition.text import Format, write_page
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.runner import Outcome
 from exporter.scheduling.sharding import Shard, shard_of
@@ -72,7 +72,7 @@ async def start() -> AsyncIterator[Start]:
         questions = {collector.name: collector for collector in collectors} or discover()
         settings, faults = check({"targets": targets, **top}, questions)
         assert settings is not None, faults
-        fleet = Fleet(questions, Budgets(), clock or Clock(), shard)
+        fleet = Fleet(questions, RateLimits(), clock or Clock(), shard)
         fleet.start(settings)
         started.append(fleet)
         return fleet
@@ -158,7 +158,7 @@ async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and
 async def test_readings_past_their_grace_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
     fleet = start({"a": ledger(collectors={"beat": {"interval": "1h"}})}, beat, clock=clock)
     [status] = fleet.statuses()
-    await fleet._due(fleet.connections["a"], status.watch)
+    await fleet._due(fleet.targets["a"], status.watch)
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
     before = fleet.change()
     clock.advance(3 * 3600)
@@ -315,11 +315,11 @@ def settings_of(targets: dict[str, Any], *collectors: Collector[Any], **top: Any
 async def test_a_reload_leaves_what_is_equal_alone_a_running_run_included(start: Start) -> None:
     fleet = start({"a": ledger(), "b": ledger()}, beat, hang)
     await until(lambda: len(fleet._running) >= 2)
-    kept, run = fleet.connections["a"], fleet._running["a/hang"]
+    kept, run = fleet.targets["a"], fleet._running["a/hang"]
     status = kept.statuses["beat"]
     await fleet.apply(settings_of({"a": ledger(), "c": ledger()}, beat, hang))
-    assert list(fleet.connections) == ["a", "c"]
-    assert fleet.connections["a"] is kept
+    assert list(fleet.targets) == ["a", "c"]
+    assert fleet.targets["a"] is kept
     assert kept.statuses["beat"] is status
     assert fleet._running["a/hang"] is run
     assert not run.done()
@@ -339,16 +339,16 @@ async def climb(node: Node, options: Steps, previous: RunOutput) -> Yields:
 
 async def test_a_watch_that_asks_another_question_remembers_nothing(start: Start) -> None:
     fleet = start({"a": ledger()}, climb)
-    await until(lambda: fleet.connections["a"].statuses["climb"].series)
+    await until(lambda: fleet.targets["a"].statuses["climb"].series)
     await fleet.apply(settings_of({"a": ledger(collectors={"climb": {"options": {"step": 2}}})}, climb))
-    assert fleet.connections["a"].statuses["climb"].previous.samples == ()
+    assert fleet.targets["a"].statuses["climb"].previous.samples == ()
 
 
 async def test_a_watch_whose_node_is_another_by_now_remembers_nothing(start: Start, tmp_path: Path) -> None:
     file = tmp_path / "url"
     file.write_text("http://127.0.0.1:9")
     fleet = start({"a": {"kind": "ledger", "url_file": str(file)}}, climb)
-    status = fleet.connections["a"].statuses["climb"]
+    status = fleet.targets["a"].statuses["climb"]
 
     def count() -> float:
         return sum(sample.value for sample in status.previous.of(BEATS))
@@ -363,12 +363,12 @@ async def test_a_watch_whose_node_is_another_by_now_remembers_nothing(start: Sta
 async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start: Start) -> None:
     fleet = start({"a": ledger()}, beat, hang)
     await until(lambda: any(line.startswith("canton_beats") and line.endswith(" 3.0") for line in page(fleet)))
-    connection, other = fleet.connections["a"], fleet.connections["a"].statuses["hang"]
+    target, other = fleet.targets["a"], fleet.targets["a"].statuses["hang"]
     changed = ledger(collectors={"beat": {"interval": "1h"}})
     await fleet.apply(settings_of({"a": changed}, beat, hang))
-    assert fleet.connections["a"] is connection
-    assert connection.statuses["hang"] is other
-    assert connection.statuses["beat"].previous.samples != (), "what it asks is the same"
+    assert fleet.targets["a"] is target
+    assert target.statuses["hang"] is other
+    assert target.statuses["beat"].previous.samples != (), "what it asks is the same"
     [runs] = [line for line in page(fleet) if line.startswith("canton_collector_runs_total") and '"beat"' in line]
     assert float(runs.rpartition(" ")[2]) >= 3
     assert fleet.scheduler.intervals["a/beat"] == timedelta(hours=1)
@@ -377,9 +377,9 @@ async def test_a_watch_that_changed_starts_anew_and_its_counters_count_on(start:
 async def test_a_target_that_changed_gets_new_connections_and_its_runs_end(start: Start) -> None:
     fleet = start({"a": ledger()}, hang)
     await until(lambda: fleet._running)
-    before, run = fleet.connections["a"], fleet._running["a/hang"]
+    before, run = fleet.targets["a"], fleet._running["a/hang"]
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
-    assert fleet.connections["a"] is not before
+    assert fleet.targets["a"] is not before
     assert run.cancelled()
     assert before.transport._session.closed
 
@@ -401,7 +401,7 @@ async def test_a_fleet_can_be_reloaded_many_times_in_a_row(start: Start) -> None
 
 async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_start(start: Start) -> None:
     fleet = start({"a": ledger()}, hang)
-    before = fleet.connections["a"]
+    before = fleet.targets["a"]
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
     await asyncio.wait_for(fleet._due(before, before.statuses["hang"].watch), 1)
     assert before.statuses["hang"].last is None
@@ -415,28 +415,28 @@ MANY = [f"participant-{index}" for index in range(12)]
 async def test_each_shard_watches_its_own_targets_and_together_they_watch_all(start: Start) -> None:
     fleets = [start({name: ledger() for name in MANY}, beat, shard=Shard(number, 3)) for number in range(3)]
     for number, fleet in enumerate(fleets):
-        assert list(fleet.connections) == [name for name in MANY if shard_of(name, 3) == number]
-        assert fleet.scheduler.intervals.keys() == {f"{name}/beat" for name in fleet.connections}
+        assert list(fleet.targets) == [name for name in MANY if shard_of(name, 3) == number]
+        assert fleet.scheduler.intervals.keys() == {f"{name}/beat" for name in fleet.targets}
         assert list(fleet.configured) == MANY
-    assert sorted(name for fleet in fleets for name in fleet.connections) == sorted(MANY)
+    assert sorted(name for fleet in fleets for name in fleet.targets) == sorted(MANY)
 
 
 async def test_a_reload_gives_a_shard_its_part_of_what_is_new_and_leaves_the_rest_alone(start: Start) -> None:
     fleet = start({name: ledger() for name in MANY[:6]}, beat, shard=Shard(1, 3))
-    before = dict(fleet.connections)
+    before = dict(fleet.targets)
     await fleet.apply(settings_of({name: ledger() for name in MANY}, beat))
-    assert list(fleet.connections) == [name for name in MANY if shard_of(name, 3) == 1]
+    assert list(fleet.targets) == [name for name in MANY if shard_of(name, 3) == 1]
     assert before
-    assert all(fleet.connections[name] is connection for name, connection in before.items())
+    assert all(fleet.targets[name] is target for name, target in before.items())
     await fleet.apply(settings_of({name: ledger() for name in MANY if name not in before}, beat))
-    assert not before.keys() & fleet.connections.keys()
+    assert not before.keys() & fleet.targets.keys()
 
 
 async def test_a_shard_without_targets_has_ended_its_first_round(start: Start) -> None:
     number = 1 - shard_of("a", 2)
     fleet = start({"a": ledger()}, beat, shard=Shard(number, 2))
     assert fleet.first_round.is_set()
-    assert fleet.connections == {}
+    assert fleet.targets == {}
     assert page(fleet) == []
     name = next(name for name in MANY if shard_of(name, 2) == number)
     await fleet.apply(settings_of({"a": ledger(), name: ledger()}, beat))

@@ -9,7 +9,7 @@ from exporter.clock import Clock
 from exporter.collector import minutes, seconds
 from exporter.collectors import discover
 from exporter.config.loader import check
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.probe_selection import NoneInTime, NotThere, Selection, check_target, select
 from tests.nodes import TestNode
@@ -29,14 +29,14 @@ async def fleet(node: TestNode) -> AsyncIterator[Fleet]:
     }
     settings, faults = check({"targets": targets}, COLLECTORS)
     assert settings is not None, faults
-    fleet = Fleet(COLLECTORS, Budgets(), Clock())
+    fleet = Fleet(COLLECTORS, RateLimits(), Clock())
     await fleet.apply(settings)
     yield fleet
     await fleet.stop()
 
 
 def chosen(fleet: Fleet, target: str, named: str | None = None, limit: timedelta = MINUTE) -> Selection:
-    return select(target, fleet.connections[target], fleet.collectors, named, limit)
+    return select(target, fleet.targets[target], fleet.collectors, named, limit)
 
 
 def names(selection: Selection) -> list[str]:

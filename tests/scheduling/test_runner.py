@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exporter.collector import Collector, Memo, MemoEntry, RunOutput, Yields, collector, seconds
-from exporter.config.models import Budget, Kind, Schedule, Strict, Target
+from exporter.config.models import Budget, Kind, Schedule, Strict, TargetConfig
 from exporter.errors import (
     REASONS,
     Failed,
@@ -91,7 +91,7 @@ class Runs:
         **settings: Any,
     ) -> Run:
         url = url or self._node.url
-        target = Target.model_validate({"kind": "ledger", "url": url, **settings})
+        target = TargetConfig.model_validate({"kind": "ledger", "url": url, **settings})
         schedule = Schedule(interval=seconds(15), timeout=timedelta(seconds=within))
         return await run(
             Watch("t", target, collector, schedule),
@@ -430,7 +430,7 @@ async def test_a_cancelled_run_is_no_failure_and_closes_its_collector(start: Run
 async def test_what_ends_the_process_passes_through(
     node: TestNode, connect: Connect, clock: FakeClock, exception: type[BaseException]
 ) -> None:
-    target = Target(kind=Kind.LEDGER, url=node.url)
+    target = TargetConfig(kind=Kind.LEDGER, url=node.url)
     watch = Watch("t", target, raising(exception()), Schedule(interval=seconds(15), timeout=seconds(5)))
     with pytest.raises(exception):
         await run(watch, connect(node.url), NoToken(), clock, RunOutput())
@@ -493,7 +493,7 @@ async def test_a_garbled_answer_that_echoes_the_question_says_no_secret(start: R
 
 def test_a_watch_is_the_same_if_it_asks_the_same_in_the_same_way() -> None:
     one = yielding()
-    target = Target(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
+    target = TargetConfig(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
     schedule = Schedule(interval=seconds(15), timeout=seconds(5))
     watch = Watch("t", target, one, schedule)
     assert watch == Watch("t", target.model_copy(), one, schedule.model_copy())

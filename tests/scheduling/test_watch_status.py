@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from exporter.collector import Collector, Memo, RunOutput, Yields, collector, minutes, seconds
-from exporter.config.models import Kind, Schedule, Strict, Target
+from exporter.config.models import Kind, Schedule, Strict, TargetConfig
 from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
@@ -25,7 +25,7 @@ async def things(node: Node, options: Strict, previous: RunOutput) -> Yields:
 
 def stand(clock: FakeClock, max_series: int = 500, **schedule: timedelta) -> WatchStatus:
     times = {"interval": things.interval, "timeout": things.timeout, **schedule}
-    target = Target(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
+    target = TargetConfig(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
     return WatchStatus(Watch("t", target, things, Schedule(max_series=max_series, **times)), clock, Counters())
 
 

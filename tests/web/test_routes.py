@@ -17,7 +17,7 @@ from exporter.errors import WrongConfiguration
 from exporter.exposition.page_cache import Pages
 from exporter.exposition.text import Format, Lines
 from exporter.metrics import self_metrics
-from exporter.node.rate_limit import Budgets
+from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.sharding import Shard
 from exporter.web.content_negotiation import choose_format, takes_gzip
@@ -96,7 +96,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
     async def open_site(
         prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics", shard: Shard | None = None
     ) -> Any:
-        fleet = Fleet(COLLECTORS, Budgets(), Clock(), shard)
+        fleet = Fleet(COLLECTORS, RateLimits(), Clock(), shard)
         fleets.append(fleet)
         secret_url = node.url.replace("//", "//user:hunter2@")
         targets = {
@@ -293,9 +293,9 @@ async def test_the_status_page_shows_each_watch_and_lets_nothing_run(open_site: 
 async def test_what_a_node_says_is_text_on_the_status_page(open_site: Open, node: TestNode) -> None:
     client = await open_site()
     node.answer_everything(status=500, answers={"error": "<script>alert('owned')</script>"})
-    for connection in client.fleet.connections.values():
-        for status in connection.statuses.values():
-            await client.fleet._due(connection, status.watch)
+    for target in client.fleet.targets.values():
+        for status in target.statuses.values():
+            await client.fleet._due(target, status.watch)
     page = await (await client.get("/")).text()
     assert "&lt;script&gt;alert(&#x27;owned&#x27;)&lt;/script&gt;" in page
     assert "<script" not in page
