@@ -1,7 +1,7 @@
 """A network whose clock stands until it is advanced, and a client that asks it."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -33,7 +33,7 @@ class Reply:
     media: str
     text: str
     json: Any
-    date: str
+    date: str = field(compare=False)  # two answers may be of two seconds
 
 
 class Client:

