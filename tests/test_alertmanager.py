@@ -21,6 +21,8 @@ EXAMPLE = Path(__file__).parent.parent / "dashboards/alertmanager.example.yml"
 PLACEHOLDER = "http://localhost:9099"
 ALERTMANAGER = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
 AMTOOL = shutil.which("amtool")
+PATIENCE = 3000
+"""How often it is looked at fifty times a second: for a minute, as it may have to wait for the machine."""
 needs_alertmanager = pytest.mark.skipif(
     ALERTMANAGER is None or AMTOOL is None,
     reason="neither alertmanager nor amtool is here; Debian's package prometheus-alertmanager has both",
@@ -225,7 +227,7 @@ class Alertmanager:
     async def silent_when(self, expected: Iterable[Labels]) -> None:
         """Wait until these are silent and no others."""
         wanted = in_order(expected)
-        for _ in range(200):
+        for _ in range(PATIENCE):
             if in_order(await self.silent()) == wanted:
                 return
             await asyncio.sleep(0.02)  # nothing tells from outside when it has taken a source in
@@ -233,7 +235,7 @@ class Alertmanager:
 
     async def received_when(self, *expected: tuple[str, Labels]) -> None:
         """Wait until these were received, whatever else was."""
-        for _ in range(200):
+        for _ in range(PATIENCE):
             if all(each in self.received for each in expected):
                 return
             await asyncio.sleep(0.02)

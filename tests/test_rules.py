@@ -127,7 +127,6 @@ SLOW = ("days", "ledger")
 """Cases that go over days, in steps of a minute."""
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "file",
     [pytest.param(file, marks=[pytest.mark.slow] if file.stem in SLOW else []) for file in case_files()],

@@ -121,7 +121,6 @@ def series(page: str, name: str, **labels: str) -> dict[str, float]:
     return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in chosen}
 
 
-@pytest.mark.timeout(120)
 async def test_metrics_panels_and_rules_have_data_and_a_stopped_node_does_not_take_others_along(demo: Demo) -> None:
     expected = {metric.name for name in discover() for metric in metrics_of(name)} - LATE
     first = await demo.page_when(lambda page: all(f"\n{name}" in page for name in expected))

@@ -209,12 +209,15 @@ async def silent(tmp_path: Path) -> AsyncIterator[tuple[TestNode, asyncio.subpro
         stderr=asyncio.subprocess.PIPE,
     )
     yield node, process
+    if process.returncode is None:
+        process.kill()
+    await process.communicate()
     await node.stop()
 
 
 async def test_a_person_can_end_it(silent: tuple[TestNode, asyncio.subprocess.Process]) -> None:
     node, process = silent
-    await asyncio.wait_for(node.asked.wait(), 5)
+    await node.asked.wait()
     process.send_signal(signal.SIGINT)
     output, errors = await process.communicate()
     assert (process.returncode, output) == (130, b"")

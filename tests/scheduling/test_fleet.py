@@ -33,7 +33,7 @@ async def beat(node: Node, options: Strict, previous: RunOutput) -> Yields:
     yield BEATS.sample(before[0].value + 1 if before else 1)
 
 
-@collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(60))
 async def hang(node: Node, options: Strict, previous: RunOutput) -> Yields:
     await asyncio.sleep(3600)
     yield BEATS.sample(0)
@@ -292,7 +292,7 @@ async def test_news_are_told_each_time_but_not_those_of_a_run_that_failed(
 async def test_stopping_ends_every_run_and_closes_every_connection(start: Start) -> None:
     fleet = start({"a": ledger()}, hang)
     await until(lambda: fleet._running)
-    await asyncio.wait_for(fleet.stop(), 1)
+    await fleet.stop()
     assert not fleet._running
     assert not fleet.scheduler.intervals
     assert not fleet.scheduler._scheduler.running
@@ -303,7 +303,7 @@ async def test_the_first_round_ends_when_every_watch_has_run_once(start: Start) 
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
     assert not fleet.first_round.is_set()
     other = start({"a": ledger()}, beat)
-    await asyncio.wait_for(other.first_round.wait(), 5)
+    await other.first_round.wait()
 
 
 def settings_of(targets: dict[str, Any], *collectors: Collector[Any], **top: Any) -> Settings:
@@ -403,7 +403,7 @@ async def test_a_run_that_was_on_its_way_when_its_watch_was_taken_away_does_not_
     fleet = start({"a": ledger()}, hang)
     before = fleet.targets["a"]
     await fleet.apply(settings_of({"a": ledger(timeout="3s")}, hang))
-    await asyncio.wait_for(fleet._due(before, before.statuses["hang"].watch), 1)
+    await fleet._due(before, before.statuses["hang"].watch)
     assert before.statuses["hang"].last is None
 
 

@@ -19,8 +19,6 @@ from tests.shapes.recording import Asked
 from tests.shapes.table import anonymous
 from tools.coverage import DOCUMENT, NETWORK
 
-pytestmark = pytest.mark.timeout(60)  # whoever comes first records all dialects
-
 
 @pytest.fixture
 async def asked(record: Record) -> set[Asked]:

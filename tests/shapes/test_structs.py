@@ -27,7 +27,6 @@ EXEMPT = {
 """What may differ, and why."""
 FILLED_IN = re.compile(r".* 3\.4\.11: body (.*\.)?(filtersByParty|verbose): required, and it is absent")
 """What Canton fills in of a request: a mapping, and `verbose` at its top. 3.4.12 corrected its file."""
-of_all_dialects = pytest.mark.timeout(60)  # whoever comes first records them
 
 
 def good_answers(reading: Reading) -> dict[str, Shape]:
@@ -48,14 +47,12 @@ async def test_a_field_is_read_as_every_release_writes_it(record: Record, dialec
     assert sorted(fault for fault in found if not any(re.fullmatch(each, fault) for each in EXEMPT)) == []
 
 
-@of_all_dialects
 async def test_each_exemption_is_still_needed(record: Record) -> None:
     found = {fault for each in Dialect for reading in (await record(each)).readings for fault in faults_of(reading)}
     used = {each for each in EXEMPT if any(re.fullmatch(each, fault) for fault in found)}
     assert {each for each, why in EXEMPT.items() if not why.startswith("pending: ")} <= used
 
 
-@of_all_dialects
 async def test_the_answer_of_every_operation_that_is_read_is_held_to_the_table(record: Record) -> None:
     readings = [reading for dialect in Dialect for reading in (await record(dialect)).readings]
     held = {(each.asked.kind, each.asked.operation) for each in readings if good_answers(each)}
