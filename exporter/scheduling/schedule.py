@@ -1,25 +1,24 @@
 """When each watch runs: first runs spread out, then one every interval, never two of a watch at once.
 
-The only door to APScheduler, whose jobs are due by the wall clock.
+The only door to APScheduler. Its jobs are due by the monotonic clock: whatever the wall clock does, they run evenly.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from hashlib import sha256
 from typing import NamedTuple
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from apscheduler.triggers.interval import IntervalTrigger
+from apscheduler.triggers.base import BaseTrigger
 
 from exporter.clock import Clock
 
-log = logging.getLogger(__name__)
-
 SPREAD = timedelta(seconds=15)
 """Within how long the first runs of all watches start."""
+ZERO = timedelta(0)
 
 logging.getLogger("apscheduler").setLevel(logging.ERROR)  # skipped runs are counted by us
 
@@ -31,6 +30,41 @@ class Start(NamedTuple):
     late: float
 
 
+class MonotonicZone(tzinfo):
+    """A time zone in which it is always as late as the monotonic clock says.
+
+    APScheduler asks for the time by `datetime.now(zone)` alone, and that asks the zone.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def fromutc(self, dt: datetime) -> datetime:
+        return datetime(2000, 1, 1, tzinfo=self) + timedelta(seconds=self._clock.monotonic())
+
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        return ZERO
+
+    def dst(self, dt: datetime | None) -> timedelta:
+        return ZERO
+
+    def tzname(self, dt: datetime | None) -> str:
+        return "monotonic"
+
+
+class Every(BaseTrigger):  # type: ignore[misc] # APScheduler has no types
+    """Is due every interval; however many were missed, one is made up for. (APScheduler's own lists them all.)"""
+
+    def __init__(self, interval: timedelta) -> None:
+        self.interval = interval
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        if previous_fire_time is None:
+            return now + self.interval
+        missed = max(0, (now - previous_fire_time) // self.interval)
+        return previous_fire_time + self.interval * (missed + 1)
+
+
 class Scheduler:
     """What runs every interval, by key, once it was started."""
 
@@ -38,17 +72,16 @@ class Scheduler:
         self.intervals: dict[str, timedelta] = {}
         """How often each runs, by key."""
         self._clock = clock
-        self._clock_watch: asyncio.TimerHandle | None = None
+        self._zone = MonotonicZone(clock)
         self._scheduler = AsyncIOScheduler(
-            timezone=UTC, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
+            timezone=self._zone, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
 
     def on_start(self, listener: Callable[[Start], None]) -> None:
         """Call `listener` with each start of a run."""
 
         def started(event: JobSubmissionEvent) -> None:
-            due = event.scheduled_run_times[0]  # the only one: of several that were missed, the last
-            listener(Start(self._clock.now(), max(0.0, (datetime.now(UTC) - due).total_seconds())))
+            listener(Start(self._clock.now(), self._late(event.scheduled_run_times[0])))
 
         self._scheduler.add_listener(started, EVENT_JOB_SUBMITTED)
 
@@ -66,10 +99,10 @@ class Scheduler:
         """Await `run(*args)` every interval, the first time after this key's share of the first round."""
         self._scheduler.add_job(
             run,
-            IntervalTrigger(seconds=interval.total_seconds(), timezone=UTC),
+            Every(interval),
             args=args,
             id=key,
-            next_run_time=datetime.now(UTC) + delay_of_first(key, interval),
+            next_run_time=datetime.now(self._zone) + delay_of_first(key, interval),
         )
         self.intervals[key] = interval
 
@@ -85,31 +118,30 @@ class Scheduler:
 
     def start(self) -> None:
         self._scheduler.start()
-        self._watch_clock(self._wall_less_monotonic())
+
+    async def overdue(self) -> float:
+        """Return by how many seconds the earliest run that is due has not been started; 0 if all are in time.
+
+        What was due while the process was stopped is started first.
+        """
+        if self._late_now():
+            self._scheduler.wakeup()
+            await asyncio.sleep(0)  # it is called soon, not at once
+        return self._late_now()
+
+    def _late_now(self) -> float:
+        jobs = self._scheduler.get_jobs()
+        return self._late(jobs[0].next_run_time) if jobs else 0.0  # they are in the order of their times
+
+    def _late(self, due: datetime) -> float:
+        return max(0.0, (datetime.now(self._zone) - due).total_seconds())
 
     async def stop(self) -> None:
         """Stop, whether it was started or not. The runs under way have to be ended before."""
         self.clear()
-        if self._clock_watch:
-            self._clock_watch.cancel()
         await asyncio.sleep(0)  # let the jobs that waited for those runs end
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
-
-    def _wall_less_monotonic(self) -> float:
-        return self._clock.now() - self._clock.monotonic()
-
-    def _watch_clock(self, before: float) -> None:
-        """Move the schedule along when the wall clock jumps: set back an hour, nothing would run for an hour."""
-        now = self._wall_less_monotonic()
-        if abs(now - before) > 1:
-            log.warning("the clock jumped", extra={"seconds": round(now - before, 3)})
-            self._scheduler.pause()
-            for job in self._scheduler.get_jobs():
-                job.modify(next_run_time=job.next_run_time + timedelta(seconds=now - before))
-            self._scheduler.resume()
-            before = now
-        self._clock_watch = asyncio.get_running_loop().call_later(1, self._watch_clock, before)
 
 
 def delay_of_first(key: str, interval: timedelta) -> timedelta:

@@ -1,6 +1,6 @@
 """The routes, below the prefix the operator chose."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -10,6 +10,9 @@ from exporter.web.probe import Probe
 from exporter.web.scrape import Scrape
 from exporter.web.status_page import StatusPage
 
+MOST_OVERDUE_SECONDS = 60.0
+"""How late the earliest run may be before only a restart helps."""
+
 
 def make_application(
     scrape: Scrape,
@@ -18,13 +21,17 @@ def make_application(
     probe: Probe,
     is_ready: Callable[[], bool],
     *,
+    overdue: Callable[[], Awaitable[float]],
     prefix: str,
     telemetry_path: str,
     max_requests: int,
 ) -> web.Application:
-    """Return the application. /-/healthy looks at nothing: it answers as long as the event loop runs."""
+    """Return the application. /-/healthy does not look at nodes: only whether runs that are due are started."""
 
     async def healthy(request: web.Request) -> web.Response:
+        if (seconds := await overdue()) > MOST_OVERDUE_SECONDS:
+            text = f"no collector has been started for {seconds:.0f} s although one was due; restart the exporter\n"
+            raise web.HTTPServiceUnavailable(text=text)
         return web.Response(text="healthy\n")
 
     async def ready(request: web.Request) -> web.Response:

@@ -259,12 +259,12 @@ async def counting(node: Node, options: Strict, previous: RunOutput) -> Yields:
 
 
 async def test_a_long_run_says_how_far_it_has_come(
-    start: Start, node: TestNode, clock: FakeClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    start: Start, node: TestNode, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level("INFO", "exporter.scheduling.run_log")
     monkeypatch.setattr("exporter.scheduling.run_log.LONG_SECONDS", 0.0)
     node.silent = True
-    fleet = start({"a": ledger(node.url)}, counting, clock=clock)
+    fleet = start({"a": ledger(node.url)}, counting)
     [status] = fleet.statuses()
     await until(lambda: status.progress)
     assert status.progress == "500 things"

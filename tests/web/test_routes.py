@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
@@ -94,7 +94,12 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
     wrong: list[str] = []
 
     async def open_site(
-        prefix: str = "", ready: bool = True, most: int = 40, path: str = "/metrics", shard: Shard | None = None
+        prefix: str = "",
+        ready: bool = True,
+        most: int = 40,
+        path: str = "/metrics",
+        shard: Shard | None = None,
+        overdue: Callable[[], Awaitable[float]] | None = None,
     ) -> Any:
         fleet = Fleet(COLLECTORS, RateLimits(), Clock(), shard)
         fleets.append(fleet)
@@ -117,6 +122,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
             Lifecycle(lambda: settings, reload),
             Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
+            overdue=overdue or fleet.scheduler.overdue,
             prefix=prefix,
             telemetry_path=path,
             max_requests=most,
@@ -253,6 +259,18 @@ async def test_other_paths_and_methods_are_not_there(open_site: Open) -> None:
     assert (await client.get("/metrics/")).status == 404
     assert (await client.get("/-/other")).status == 404
     assert (await client.post("/metrics")).status == 405
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(0.0, 200), (60.0, 200), (75.2, 503)])
+async def test_it_is_healthy_unless_runs_that_are_due_are_not_started(
+    open_site: Open, seconds: float, status: int
+) -> None:
+    async def overdue() -> float:
+        return seconds
+
+    answer = await (await open_site(overdue=overdue)).get("/-/healthy")
+    text = "no collector has been started for 75 s although one was due; restart the exporter\n"
+    assert (answer.status, await answer.text()) == (status, text if status == 503 else "healthy\n")
 
 
 async def test_it_is_healthy_at_once_and_ready_when_it_is(open_site: Open) -> None:
