@@ -34,14 +34,17 @@ NAME_LOOKUPS = 64
 """How many names may be looked up at once: a resolver that hangs takes a thread for each, and not the last one."""
 
 
-def build(settings: Settings, access: AccessControl, flags: Flags, shard: Shard, read: Callable[[], Settings]) -> "App":
+def build(
+    settings: Settings, access: AccessControl, flags: Flags, shard: Shard, read: Callable[[], Settings] | None
+) -> "App":
     """Make all parts, each of those before it; nothing runs yet.
 
-    The settings are checked already; `read` reads them anew or raises WrongConfiguration.
+    The settings are checked already; `read` reads them anew or raises WrongConfiguration, and is None where they come
+    from no file.
     """
     clock = Clock()
     fleet = Fleet(discover(), RateLimits(), clock, shard)
-    reloader = Reloader(settings, read, fleet, clock)
+    reloader = Reloader(settings, read or (lambda: settings), fleet, clock)
     probe = Probe(fleet, clock, flags.timeout_offset)
     exporter_metrics = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
     pages = Pages(clock)
@@ -49,7 +52,7 @@ def build(settings: Settings, access: AccessControl, flags: Flags, shard: Shard,
     application = make_application(
         Scrape(fleet, pages, exporter_metrics.lines),
         StatusPage(fleet, clock, flags.web_telemetry_path, flags.external_url),
-        Lifecycle(lambda: reloader.settings, reloader.reload),
+        Lifecycle(lambda: reloader.settings, reloader.reload if read else None),
         probe,
         lambda: fleet.first_round.is_set() or clock.monotonic() >= ready_at,
         overdue=fleet.scheduler.overdue,

@@ -127,7 +127,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, end, stop)
-    app = build(settings, access, flags, shard, read or (lambda: settings))
+    app = build(settings, access, flags, shard, read)
     tasks: set[asyncio.Task[None]] = set()
 
     def start(work: Coroutine[None, None, None]) -> None:

@@ -32,7 +32,7 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "YAML file with the targets and settings",
     },
-    "config.check": {"action": "store_true", "help": "validate the configuration, print all its errors and exit"},
+    "config.check": {"action": "store_true", "help": "check the configuration, print its errors and exit"},
     "config.enable-auto-reload": {
         "action": "store_true",
         "help": "reload the configuration when its file changes, as on SIGHUP",
@@ -41,12 +41,12 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "type": read_interval,
         "default": timedelta(seconds=30),
         "metavar": "DURATION",
-        "help": "how often to check the file for a change (default 30s)",
+        "help": "how often to check whether the file has changed (default 30s)",
     },
     "shard": {
         "type": read_shard,
         "metavar": "NUMBER",
-        "help": "number of this exporter's shard, from 0; or a name that ends in -NUMBER, such as a StatefulSet pod's",
+        "help": "shard number, counted from 0, or a pod name that ends with it, such as canton-exporter-2",
     },
     "total-shards": {
         "type": read_total,
@@ -63,7 +63,7 @@ FLAGS: Mapping[str, dict[str, Any]] = {
     "web.config.file": {
         "type": Path,
         "metavar": "FILE",
-        "help": "file with TLS and users, as of every Prometheus exporter",
+        "help": "web configuration file (TLS and users), in the format of the Prometheus exporter-toolkit",
     },
     "web.telemetry-path": {
         "type": read_telemetry_path,
@@ -75,12 +75,12 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "type": read_count,
         "default": 40,
         "metavar": "N",
-        "help": "maximum number of scrapes at once, and of probes; one more gets status 503 (default 40)",
+        "help": "maximum number of concurrent scrapes, and of concurrent probes; more get status 503 (default 40)",
     },
     "web.external-url": {
         "type": read_url,
         "metavar": "URL",
-        "help": "URL under which others reach this exporter; links begin with its path",
+        "help": "public URL of this exporter; its path is the prefix of links",
     },
     "web.route-prefix": {
         "type": read_path,
@@ -95,7 +95,7 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "type": read_offset,
         "default": timedelta(seconds=0.5),
         "metavar": "DURATION",
-        "help": "time by which a probe ends before the timeout of its scrape (default 500ms)",
+        "help": "how much earlier than the scrape timeout a probe must end (default 500ms)",
     },
     "log.level": {
         "choices": ["debug", "info", "warning", "error"],
@@ -158,7 +158,9 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         prog="canton-exporter",
         allow_abbrev=False,  # what is short for one flag today may be short for two tomorrow
         description="A Prometheus exporter for the nodes of a Canton Network.",
-        epilog="Every flag is also an environment variable, such as CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
+        epilog="Each flag except --help, --version and --collector can also be set by an environment variable: "
+        "CANTON_EXPORTER_ and the name of the flag in capital letters, with __ for each dot and _ for each hyphen, such as "
+        "CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
     )
     parser.add_argument("--version", action="version", version=f"canton-exporter {__version__}")
     parser.add_argument(
@@ -166,10 +168,12 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         nargs="?",
         choices=["demo", "probe", "health"],
         help="demo: run on a simulated network, without a configuration; probe: run the collectors of one target now "
-        "and print the results; health: check that the exporter that runs with the same flags is healthy",
+        "and print the results; health: ask the running exporter (give the same flags) if it is healthy",
     )
     parser.add_argument("target", nargs="?", help="for probe: name of a configured target")
-    parser.add_argument("--collector", metavar="NAME", help="for probe: run only this collector, up to its own timeout")
+    parser.add_argument(
+        "--collector", metavar="NAME", help="for probe: run only this collector, for as long as its timeout allows"
+    )
     for flag, options in FLAGS.items():
         parser.add_argument(f"--{flag}", dest=flag, **{**options, "default": argparse.SUPPRESS})
     given = vars(parser.parse_intermixed_args(arguments))
@@ -177,6 +181,8 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     if is_probe != bool(given["target"]) or (given["collector"] and not is_probe):
         parser.error("write canton-exporter probe TARGET [--collector NAME]")
     values = {**dict(defaults(parser)), **given}
+    if values["command"] == "demo" and values["config.check"]:
+        parser.error("the demo has no configuration file to check; leave out demo or --config.check")
     values["web.listen-address"] = values["web.listen-address"] or [
         Address("localhost" if values["command"] == "demo" else None, PORT)
     ]

@@ -138,6 +138,9 @@ async def test_metrics_panels_and_rules_have_data_and_a_stopped_node_does_not_ta
     await demo.answered_all(sorted(read - SILENT.keys()))
     assert SILENT.keys() <= read | LATE, "what is not read needs no excuse"
 
+    async with demo.session.post(f"http://127.0.0.1:{demo.port}/-/reload") as answer:
+        assert answer.status == 403, "the demo has no configuration file"
+
     async with demo.session.put(f"{CONTROL}/nodes/my-participant/fault", json={"kind": "down"}) as answer:
         assert answer.status == 200
     is_down = await demo.page_when(

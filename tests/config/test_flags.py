@@ -114,7 +114,7 @@ def test_a_shard_is_a_number_or_the_name_of_a_pod_that_ends_in_one(text: str, nu
 )
 def test_what_names_no_shard_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--shard={text}") == (
-        f"argument --shard: {text!r} is neither a number from 0 on nor a name that ends in -NUMBER"
+        f"argument --shard: {text!r} is neither a number, counted from 0, nor a name that ends with -NUMBER"
     )
 
 
@@ -189,6 +189,21 @@ def test_a_target_is_named_before_or_after_the_flags() -> None:
 def test_a_probe_needs_a_target_and_nothing_else_does(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     said = "write canton-exporter probe TARGET [--collector NAME]"
     assert refusal(capsys, *arguments) == said
+
+
+def test_the_demo_has_nothing_to_check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "the demo has no configuration file to check; leave out demo or --config.check"
+    assert refusal(capsys, "demo", "--config.check") == said
+    monkeypatch.setenv("CANTON_EXPORTER_CONFIG__CHECK", "true")
+    assert refusal(capsys, "demo") == said
+
+
+def test_the_help_has_the_rule_for_names_of_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        read_flags(["--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "with __ for each dot and _ for each hyphen" in text
+    assert variable("web.listen-address") in text
 
 
 @pytest.mark.parametrize(
@@ -293,7 +308,7 @@ def test_lower_case_names_count_for_flags_as_they_do_for_settings(monkeypatch: p
         ("LOG__LEVEL", "", "choose from debug, info, warning, error"),
         ("LOG__FORMAT", "xml", "choose from logfmt, json"),
         ("WEB__MAX_REQUESTS", "0", "'0' is not a number above zero"),
-        ("SHARD", "pod", "'pod' is neither a number from 0 on nor a name that ends in -NUMBER"),
+        ("SHARD", "pod", "'pod' is neither a number, counted from 0, nor a name that ends with -NUMBER"),
         ("WEB__TELEMETRY_PATH", "a b", "'a b' is not a path of a URL"),
         (
             "WEB__LISTEN_ADDRESS",

@@ -63,7 +63,7 @@ def test_a_shard_is_called_by_its_number_and_how_many_there_are() -> None:
     ("number", "total", "said"),
     [
         (3, 3, "--shard is 3 and --total-shards 3: shards are numbered from 0 to 2"),
-        (1, 1, "--shard is 1 and --total-shards 1: set how many there are"),
+        (1, 1, "--shard is 1 and --total-shards 1: set --total-shards to the number of shards"),
         (None, 3, "--shard is missing: set which of 3 shards this is, from 0 to 2"),
     ],
 )

@@ -100,6 +100,8 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         path: str = "/metrics",
         shard: Shard | None = None,
         overdue: Callable[[], Awaitable[float]] | None = None,
+        *,
+        has_file: bool = True,
     ) -> Any:
         fleet = Fleet(COLLECTORS, RateLimits(), Clock(), shard)
         fleets.append(fleet)
@@ -119,7 +121,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         application = make_application(
             Scrape(fleet, pages, lambda: exporter_lines),
             StatusPage(fleet, Clock(), path, prefix),
-            Lifecycle(lambda: settings, reload),
+            Lifecycle(lambda: settings, reload if has_file else None),
             Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
             overdue=overdue or fleet.scheduler.overdue,
@@ -349,8 +351,15 @@ async def test_a_reload_is_asked_for_and_a_wrong_configuration_is_refused_with_i
     answer = await client.request(method, "/-/reload")
     assert answer.status == 500
     assert await answer.text() == (
-        "the configuration in force goes on; the new one is refused:\nexporter.yaml: targets.a.url: is missing\n"
+        "the new configuration has errors; the old one stays in use:\nexporter.yaml: targets.a.url: is missing\n"
     )
+
+
+async def test_without_a_configuration_file_there_is_no_reload(open_site: Open) -> None:
+    client = await open_site(has_file=False)
+    answer = await client.post("/-/reload")
+    assert answer.status == 403
+    assert await answer.text() == "the demo has no configuration file, so there is nothing to reload\n"
 
 
 async def test_a_reload_is_not_asked_for_by_looking(open_site: Open) -> None:

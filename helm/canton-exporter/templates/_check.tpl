@@ -26,7 +26,7 @@
 {{- end -}}
 {{- $path := .Values.web.telemetryPath | trimAll "/" | printf "/%s" -}}
 {{- if regexMatch (.Files.Get "files/settings.json" | fromJson).takenPaths $path -}}
-{{- fail (printf "web.telemetryPath: %s is where something else is; choose another path" $path) -}}
+{{- fail (printf "web.telemetryPath: %s is already used; choose another path" $path) -}}
 {{- end -}}
 {{- if and .Values.web.tlsSecret (eq "http" .Values.web.scheme) -}}
 {{- fail "web.scheme: with a tlsSecret it speaks https; leave the scheme out, or the tlsSecret" -}}
