@@ -54,7 +54,8 @@ from exporter.collector import (
 SOURCE = "POST /v2/state/acs, v1 or v0"
 CONTRACTS = Metric(
     "canton_acs_contracts",
-    "Number of active contracts of a template in the counted snapshot; 0 for templates configured or seen before.",
+    "Number of active contracts of a template in the counted snapshot of the active contract set (ACS); 0 if a "
+    "configured or earlier seen template has none.",
     ("template",),
     source=SOURCE,
 )
@@ -71,7 +72,7 @@ COUNTED_TIMESTAMP = Metric(
 )
 ENDPOINT = Metric(
     "canton_acs_endpoint_info",
-    "Version of the operation that the contracts were counted with; always 1.",
+    "API version used to count the contracts; always 1.",
     ("version",),
     source=SOURCE,
 )

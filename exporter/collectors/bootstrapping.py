@@ -15,7 +15,7 @@ from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Struct, Yi
 SOURCE = "GET /v0/synchronizer-bootstrapping-transactions/{prefix}"
 INFO = Metric(
     "canton_synchronizer_bootstrapping_info",
-    "Hash of a part of the bootstrapping transactions; always 1, absent for an unknown prefix.",
+    "Hash of a part of the bootstrapping transactions; always 1; absent if the prefix is unknown.",
     ("synchronizer_prefix", "part", "sha256"),
     source=SOURCE,
 )

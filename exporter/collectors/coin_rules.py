@@ -37,18 +37,19 @@ from exporter.collector import (
 SOURCE = "POST /v0/coin-rules or /v0/amulet-rules"
 INFO = Metric(
     "canton_coin_rules_info",
-    "Coin rules in force; always 1. config_sha256 is the hash of their configuration as canonical JSON without nulls.",
+    "Current coin rules; always 1. config_sha256 is the hash of their configuration as canonical JSON without nulls.",
     ("contract_id", "template", "synchronizer", "config_sha256"),
     source=SOURCE,
 )
 CREATED = Metric(
     "canton_coin_rules_created_timestamp_seconds",
-    "Unix time in seconds when the contract of the coin rules was created: their last change.",
+    "Unix time in seconds when the current contract of the coin rules was created; a vote that changes "
+    "them creates a new one.",
     source=SOURCE,
 )
 CHANGES = Metric(
     "canton_coin_rules_changes_total",
-    "Changes of the coin rules seen since the exporter started: a new contract, or a scheduled value that became due.",
+    "Changes of the coin rules seen since the exporter started: a new contract, or a scheduled change that came due.",
     source=SOURCE,
 )
 SCHEDULED = Metric(
@@ -64,7 +65,7 @@ PACKAGE = Metric(
 )
 VALUE = Metric(
     "canton_coin_rules_config_value",
-    "Number in the configuration of the coin rules in force, by its dotted path, in the unit of that field.",
+    "Number in the current coin rules; the label field is its dotted path, and the unit is that of the field.",
     ("field",),
     source=SOURCE,
 )

@@ -13,7 +13,7 @@ from exporter.collector import Kind, Metric, Name, Node, RunOutput, Strict, Yiel
 
 FEATURE_SUPPORTED = Metric(
     "canton_feature_supported",
-    "1 if the scan supports the feature, 0 if not; absent if the scan names none.",
+    "1 if the scan supports the feature, 0 if not; absent if the scan lists no features.",
     ("feature",),
     source="GET /v0/feature-support",
 )

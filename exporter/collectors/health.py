@@ -42,7 +42,7 @@ from exporter.collector import (
 
 UP = Metric(
     "canton_up",
-    "1 if the node is up, 0 if it is down; absent if the answer does not show it, such as 401, 403 or 429.",
+    "1 if the node is up, 0 if it is down; absent if the response does not show it, such as status 401, 403 or 429.",
     source="GET /livez, or /readyz, /v2/version or /version where there is none",
 )
 DOWN_INFO = Metric(
@@ -54,12 +54,12 @@ DOWN_INFO = Metric(
 READY = Metric("canton_ready", "1 if the node is ready, 0 if not; absent if it is not reported.", source="GET /readyz")
 CLOCK_OFFSET = Metric(
     "canton_target_clock_offset_seconds",
-    "Seconds that the clock of the nearest HTTP hop is ahead of ours, accurate to half a second; lags depend on it.",
+    "Seconds that the clock of the node, or of a proxy before it, is ahead of ours; accurate to half a second.",
     source="the Date header of GET /livez",
 )
 CERTIFICATE_EXPIRY = Metric(
     "canton_target_certificate_expiry_timestamp_seconds",
-    "Unix time in seconds when the TLS certificate seen expires; a renewed one is seen within ten minutes.",
+    "Unix time in seconds when the TLS certificate of the node expires; a renewed one is seen within ten minutes.",
     source="the newest TLS handshake before GET /livez is answered",
 )
 

@@ -41,7 +41,8 @@ from exporter.collector import (
 
 CONTRACTS = Metric(
     "canton_ledger_contracts",
-    "Number of active contracts of a template, also in reassignment; 0 for templates configured or seen before.",
+    "Number of active contracts of a template, including those in reassignment; 0 if a configured or earlier seen "
+    "template has none.",
     ("template",),
     source="/v2/state/active-contracts-page or /v2/state/active-contracts",
 )

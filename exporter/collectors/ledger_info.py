@@ -42,7 +42,7 @@ INFO = Metric(
 )
 MAX_DELAY = Metric(
     "canton_ledger_checkpoint_max_delay_seconds",
-    "Maximum age in seconds that an offset checkpoint may have by design; absent if the node does not report it.",
+    "Maximum time in seconds between two offset checkpoints, as the node reports it; absent if it does not.",
     source="GET /v2/version",
 )
 PACKAGES = Metric("canton_ledger_packages", "Number of packages that the participant knows.", source="GET /v2/packages")
@@ -60,7 +60,7 @@ VALID_UNTIL = Metric(
 )
 VETTED_COUNT = Metric(
     "canton_ledger_vetted_packages",
-    "Number of vetted and valid package versions of the configured prefixes, 0 if none is.",
+    "Number of vetted and valid package versions of the configured prefixes; 0 if there is none.",
     ("synchronizer",),
     source="POST /v2/package-vetting/list, GET /v2/package-vetting or GET /v2/state/connected-synchronizers",
 )

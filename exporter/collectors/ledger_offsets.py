@@ -50,7 +50,7 @@ CONNECTED_INFO = Metric(
 )
 CHECKPOINT_OFFSET = Metric(
     "canton_ledger_checkpoint_offset",
-    "Offset of the newest offset checkpoint; absent if the record times come with the ledger end.",
+    "Offset of the newest offset checkpoint; absent from Canton 3.6 on, where the ledger end has the record times.",
     source="POST /v2/updates",
 )
 CHECKPOINT_TIMESTAMP = Metric(
@@ -61,7 +61,7 @@ CHECKPOINT_TIMESTAMP = Metric(
 )
 LAG_OFFSETS = Metric(
     "canton_ledger_lag_offsets",
-    "Ledger end minus the offset of the newest checkpoint; absent if there is no checkpoint.",
+    "Ledger end minus the offset of the newest checkpoint; absent without a checkpoint, and from Canton 3.6 on.",
     source="POST /v2/updates",
 )
 LAG_SECONDS = Metric(

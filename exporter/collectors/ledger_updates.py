@@ -55,7 +55,7 @@ COST = Metric(
 )
 GAPS = Metric(
     "canton_ledger_updates_gaps_total",
-    "Gaps in the update stream, by reason: pruned before it was read, or reset.",
+    "Gaps in the update stream, by reason: pruned (before it was read) or reset (the ledger end went back).",
     ("reason",),
     source=SOURCE,
 )

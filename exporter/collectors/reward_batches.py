@@ -41,9 +41,12 @@ from exporter.collector import (
 )
 
 SOURCE = "GET /v0/internal/reward-accounting-process/rounds/{round}/batches/{hash}"
-ROUND = Metric("canton_reward_round", "Number of the newest round whose reward batches were read.", source=SOURCE)
+ROUND = Metric("canton_reward_round", "Round number of the newest round whose reward batches were read.", source=SOURCE)
 BATCHES = Metric(
-    "canton_reward_round_batches", "Number of reward batches of that round, by type.", ("batch_type",), source=SOURCE
+    "canton_reward_round_batches",
+    "Number of reward batches in the round of canton_reward_round, by type.",
+    ("batch_type",),
+    source=SOURCE,
 )
 PROVIDERS = Metric(
     "canton_reward_round_providers",

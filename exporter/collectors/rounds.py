@@ -11,7 +11,7 @@ from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Yields, co
 
 SOURCE = "POST /v0/open-and-issuing-mining-rounds or GET /v0/scan-proxy/open-and-issuing-mining-rounds"
 ROUND = Metric(
-    "canton_round", "Number of the newest mining round in this state, open or issuing.", ("state",), source=SOURCE
+    "canton_round", "Round number of the newest mining round in this state, open or issuing.", ("state",), source=SOURCE
 )
 OPENS = Metric(
     "canton_round_opens_timestamp_seconds",

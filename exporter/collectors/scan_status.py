@@ -27,13 +27,13 @@ from exporter.collector import (
 
 RECORD_TIMESTAMP = Metric(
     "canton_scan_record_timestamp_seconds",
-    "Newest record time that the scan has ingested, in Unix seconds; synchronizer is empty if unknown.",
+    "Newest record time that the scan has ingested, in Unix seconds; the label synchronizer is empty if unknown.",
     ("synchronizer",),
     source="POST /v0/backfilling/migration-info or GET /v0/events/latest-record-time",
 )
 INFO = Metric(
     "canton_scan_info",
-    "Release of the scan and migration id of the network, empty if unknown; always 1.",
+    "Release of the scan and migration id of the network; the label migration_id is empty if unknown; always 1.",
     ("version", "migration_id"),
     source="GET /version and /v0/migrations/last",
 )

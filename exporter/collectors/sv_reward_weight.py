@@ -14,7 +14,7 @@ from exporter.collector import Kind, Metric, Node, PartyId, RunOutput, Strict, S
 
 WEIGHT = Metric(
     "canton_sv_reward_weight",
-    "Reward weight of the super validator in basis points by the last accepted vote; absent if there was none.",
+    "Reward weight of the super validator in basis points, from the last accepted vote; absent if there was none.",
     ("sv",),
     source="POST /v0/admin/sv/previous-sv-reward-weight",
 )

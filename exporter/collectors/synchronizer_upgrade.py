@@ -40,7 +40,7 @@ FREEZE = Metric(
 )
 SERIAL = Metric(
     "canton_synchronizer_serial_info",
-    "Serial of the synchronizer in use, which each upgrade raises; always 1.",
+    "Serial number of the synchronizer in use, which each upgrade increases; always 1.",
     ("serial",),
     source="GET /v0/active-synchronizer-serial",
 )

@@ -34,13 +34,13 @@ from exporter.collector import (
 SOURCE = "GET /v0/domains/{domain_id}/members/{member_id}/traffic-status"
 PURCHASED = Metric(
     "canton_traffic_purchased_bytes_total",
-    "Extra traffic in bytes that a member has bought; the effective limit if the scan does not report it.",
+    "Extra traffic in bytes that a member has bought; if the scan does not report it, the traffic limit in effect.",
     ("member",),
     source=SOURCE,
 )
 CONSUMED = Metric(
     "canton_traffic_consumed_bytes_total",
-    "Extra traffic in bytes that a member has consumed, without the free base rate.",
+    "Extra traffic in bytes that a member has consumed, not counting free traffic.",
     ("member",),
     source=SOURCE,
 )
@@ -52,7 +52,7 @@ LEFT = Metric(
 )
 PENDING = Metric(
     "canton_traffic_pending_bytes",
-    "Extra traffic in bytes bought and not yet effective, at least 0; absent if the scan does not report it.",
+    "Extra traffic in bytes bought but not in effect yet, at least 0; absent if the scan does not report it.",
     ("member",),
     source=SOURCE,
 )

@@ -40,7 +40,8 @@ from exporter.collector import (
 SOURCE = "GET /v0/scan-proxy/transfer-command/status or /v0/transfer-command/status"
 COMMANDS = Metric(
     "canton_transfer_commands",
-    "Number of transfer commands of the last 24 h in this status; nonce is empty for a followed sender.",
+    "Number of transfer commands of the last 24 h in this status; the label nonce is empty if all commands of a sender "
+    "are followed.",
     ("sender", "nonce", "status"),
     source=SOURCE,
 )

@@ -47,7 +47,9 @@ def read_shard(text: str) -> int:
     """Read a shard's number, or a name that ends in it, as the pods of a StatefulSet have: `canton-exporter-2`."""
     match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9._-]*-)?(?P<number>0|[1-9][0-9]{0,8})", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, counted from 0, nor a name that ends with -NUMBER")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a number, counted from 0, nor a name that ends with -NUMBER"
+        )
     return int(match["number"])
 
 

@@ -159,8 +159,8 @@ def read_flags(arguments: Sequence[str]) -> Flags:
         allow_abbrev=False,  # what is short for one flag today may be short for two tomorrow
         description="A Prometheus exporter for the nodes of a Canton Network.",
         epilog="Each flag except --help, --version and --collector can also be set by an environment variable: "
-        "CANTON_EXPORTER_ and the name of the flag in capital letters, with __ for each dot and _ for each hyphen, such as "
-        "CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
+        "CANTON_EXPORTER_ and the name of the flag in capital letters, with __ for each dot and _ for each hyphen, "
+        "such as CANTON_EXPORTER_WEB__LISTEN_ADDRESS.",
     )
     parser.add_argument("--version", action="version", version=f"canton-exporter {__version__}")
     parser.add_argument(

@@ -7,11 +7,11 @@ BUILD_INFO = Metric(
     "The exporter's version, revision and Python version; always 1.",
     ("version", "revision", "pythonversion"),
 )
-SHARD = Metric("canton_exporter_shard", "The number of the shard of targets that this exporter watches, from 0.")
-SHARDS = Metric("canton_exporter_shards", "The number of shards that the targets are split into, as configured.")
+SHARD = Metric("canton_exporter_shard", "Number of this exporter's shard, counted from 0.")
+SHARDS = Metric("canton_exporter_shards", "Configured number of shards that the targets are split into.")
 RELOAD_SUCCESSFUL = Metric(
     "canton_exporter_config_last_reload_successful",
-    "1 if the last reload of the configuration succeeded, 0 if it was refused.",
+    "1 if the last reload of the configuration succeeded, 0 if the new configuration had errors.",
 )
 RELOAD_SUCCESS_TIMESTAMP = Metric(
     "canton_exporter_config_last_reload_success_timestamp_seconds",
@@ -20,11 +20,12 @@ RELOAD_SUCCESS_TIMESTAMP = Metric(
 
 RELOADS = Metric("canton_exporter_reloads_total", "Reloads of the configuration, by result.", ("result",))
 LAST_START = Metric(
-    "canton_exporter_last_run_timestamp_seconds", "Unix time in seconds when any collector last started; absent before."
+    "canton_exporter_last_run_timestamp_seconds",
+    "Unix time in seconds of the start of the newest run of any collector; absent before the first.",
 )
 LATE = Metric(
     "canton_exporter_runs_late_seconds",
-    "Seconds that the latest start of a collector was late; absent before the first.",
+    "Seconds that the newest run of a collector started late; absent before the first.",
 )
 PROBES = Metric("canton_exporter_probes_running", "Number of /probe requests that are being answered.")
 
@@ -37,7 +38,7 @@ TARGET_INFO = Metric(
 SUCCESS = Metric("canton_collector_success", "1 if the last run of the collector succeeded, 0 if not.", ("collector",))
 SUPPORTED = Metric(
     "canton_collector_supported",
-    "1 if the node has the operation, 0 if not; from the last run that found out.",
+    "1 if the node supports the collector, 0 if it lacks the operation; from the last run that showed it.",
     ("collector",),
 )
 DURATION = Metric("canton_collector_duration_seconds", "Duration of the last run in seconds.", ("collector",))
@@ -80,7 +81,8 @@ HEALTH_RESULTS = Metric(
 
 REQUESTS = Metric(
     "canton_http_requests_total",
-    "HTTP requests to the node by path template, method, status code, and reason if there is no whole answer.",
+    "HTTP requests to the node by path template, method, status code and, if the response is missing or "
+    "incomplete, the reason.",
     ("route", "method", "code", "reason"),
 )
 REQUEST_DURATION = Metric(
@@ -96,7 +98,7 @@ RESPONSE_BYTES = Metric(
 THROTTLED = Metric("canton_http_throttled_total", "Responses of the node with status 429.")
 BUDGET_WAIT = Metric(
     "canton_http_budget_wait_seconds_total",
-    "Seconds spent waiting for the request budget, or because the node answered 429.",
+    "Seconds spent waiting for our own rate limit (setting budget), or because the node answered 429.",
 )
 
 TOKEN_ISSUED = Metric(

@@ -17,7 +17,7 @@ from exporter.scheduling.target import Target
 from exporter.scheduling.watch_status import WatchStatus
 
 SUCCESS = Metric("probe_success", "1 if no collector failed and the node is not known to be down; 0 if not.")
-SECONDS = Metric("probe_duration_seconds", "How long the probe took.")
+SECONDS = Metric("probe_duration_seconds", "Duration of the probe in seconds.")
 
 
 class NotThere(Exception):

@@ -43,6 +43,8 @@ def choose(number: int | None, total: int) -> Shard:
     if number is None and total > 1:  # as the first by default, three exporters would leave two parts to nobody
         raise WrongConfiguration([f"--shard is missing: set which of {total} shards this is, from 0 to {total - 1}"])
     if number is not None and number >= total:
-        last = f"shards are numbered from 0 to {total - 1}" if total > 1 else "set --total-shards to the number of shards"
+        last = (
+            f"shards are numbered from 0 to {total - 1}" if total > 1 else "set --total-shards to the number of shards"
+        )
         raise WrongConfiguration([f"--shard is {number} and --total-shards {total}: {last}"])
     return Shard(number or 0, total)
