@@ -58,7 +58,9 @@ PENDING = Metric(
 )
 
 
-Member = Annotated[str, named(r"[A-Z]{3}::[^\s]{1,400}::[0-9a-f]{1,200}", "PAR::NAME::FINGERPRINT")]
+Member = Annotated[
+    str, named(r"[A-Z]{3}::[^\s]{1,400}::[0-9a-f]{1,200}", "is not a member; write PAR::NAME::FINGERPRINT")
+]
 
 
 class Options(Strict):

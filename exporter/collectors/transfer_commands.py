@@ -103,7 +103,7 @@ class Options(Strict):
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         if len(set(self.commands)) < len(self.commands):
-            raise ValueError("names a command twice")
+            raise ValueError("has a command twice")
         return self
 
 

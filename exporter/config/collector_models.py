@@ -6,7 +6,6 @@ from functools import cache
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, Field, ValidationInfo, create_model
-from pydantic_core import PydanticCustomError
 
 from exporter.config.models import Duration, Kind, Schedule, Strict, TargetConfig, needs_options
 
@@ -70,10 +69,8 @@ def schedule_model(collector: Askable) -> tuple[Any, Any]:
 
 
 def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
-    """Require no options of a collector that is switched off."""
-    if options is None and info.data.get("enabled", True):
-        raise PydanticCustomError("missing", "is missing")
-    return options
+    """Require no options of a collector that is switched off; of any other those are reported that are missing."""
+    return {} if options is None and info.data.get("enabled", True) else options
 
 
 @cache  # settings of two reloads can only be equal if their models are the same

@@ -26,9 +26,9 @@ from exporter.config.validation_errors import Fault, Place, validate
 from exporter.errors import WrongConfiguration
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
-WHOSE = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
+WHOSE = "is missing; write own for a scan that you run, observed for one that others run"
 KIND_NAMES = [*Kind, *(f"{alias} (the same as {kind})" for alias, kind in KIND_ALIASES.items())]
-NO_KIND = f"must be one of {', '.join(KIND_NAMES)}"
+NO_KIND = f"one of {', '.join(KIND_NAMES)}"
 
 
 class Document(Strict, BaseSettings):
@@ -79,7 +79,7 @@ def load(
     try:
         settings, more = check(merge_documents(file, environment), discovered, taken_labels)
     except RecursionError as error:
-        raise WrongConfiguration([f"{path}: an alias holds itself, so there is no end to it"]) from error
+        raise WrongConfiguration([f"{path}: a YAML alias refers to itself"]) from error
     faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
     if faults or settings is None:
         raise WrongConfiguration(faults)
@@ -131,8 +131,11 @@ def check(
         if target is not None:
             targets[str(name)] = target
     faults += label_faults(targets, frozenset(taken_labels))
-    if faults or from_defaults or document is None:
-        return None, faults or from_defaults
+    # What the defaults have wrong is reported at their own place, but for what only a target shows to be missing.
+    reported = set(faults)
+    faults += [fault for fault in from_defaults if (("defaults", *fault[0][2:]), fault[1]) not in reported]
+    if faults or document is None:
+        return None, faults
     return Settings(document.party_labels, document.aliases, document.budget, targets), []
 
 
@@ -152,7 +155,7 @@ def check_target(
         # Without its kind only the settings that all kinds share can be checked; better some faults than one.
         shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
-        return None, [((*place, "kind"), NO_KIND), *more], []
+        return None, [((*place, "kind"), f"{'must be' if 'kind' in own else 'is missing; write'} {NO_KIND}"), *more], []
     kind = Kind(own["kind"])
     tree = merge_target(applicable(defaults, kind, discovered), own)
     if tree.get("role") == "observed":
@@ -187,7 +190,9 @@ def default_faults(
                 reported.add(fault)
                 yield fault
     yield from collector_faults(defaults, place, discovered)
-    yield from ((("defaults", key), "belongs to each target, not here") for key in EACH_TARGETS_OWN if key in defaults)
+    yield from (
+        (("defaults", key), "set it in each target, not in defaults") for key in EACH_TARGETS_OWN if key in defaults
+    )
 
 
 def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) -> Tree:
@@ -209,8 +214,8 @@ def collector_faults(
         if name not in discovered:
             yield (*place, "collectors", str(name)), f"no such collector{nearest(str(name), discovered)}"
         elif kind and kind not in discovered[name].kinds:
-            kinds = ", ".join(sorted(discovered[name].kinds))
-            yield (*place, "collectors", name), f"asks targets of kind {kinds}, and this one's kind is {kind}"
+            kinds = " or ".join(sorted(discovered[name].kinds))
+            yield (*place, "collectors", name), f"works only with targets of kind {kinds}; this one is a {kind}"
 
 
 def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> Iterator[Fault]:
@@ -220,4 +225,4 @@ def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> It
         for label in sorted(everywhere - target.labels.keys()):
             yield place, f"the label {label} is missing; other targets have it, and all need the same names"
         for label in sorted(taken & target.labels.keys()):
-            yield (*place, label), "the exporter's own metrics have a label of this name; choose another"
+            yield (*place, label), "this label name is reserved; choose another"

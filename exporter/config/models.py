@@ -85,7 +85,7 @@ def public(url: str) -> str:
 
 def check_text(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("holds a character that cannot be shown")
+        raise ValueError("contains a character that cannot be printed")
     return text
 
 
@@ -94,13 +94,13 @@ Text = Annotated[str, AfterValidator(check_text)]
 
 def check_line(text: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[\x20-\x7e]*", text.get_secret_value()):
-        raise ValueError("holds a line break or a character that HTTP does not carry")
+        raise ValueError("contains a line break or a character that HTTP headers do not allow")
     return text
 
 
 def check_file(path: Path) -> Path:
     if path == Path() or not str(path).isprintable():
-        raise ValueError("does not name a file; write its path")
+        raise ValueError("must be the path of a file")
     return path
 
 
@@ -108,23 +108,30 @@ File = Annotated[Path, AfterValidator(check_file)]
 
 
 def named(pattern: str, words: str) -> AfterValidator:
+    """Accept what matches a pattern; `words` are the error of everything else."""
+
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
-            raise ValueError(f"is not a valid name; write {words}")
+            raise ValueError(words)
         return text
 
     return AfterValidator(check)
 
 
 TARGET_NAME = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
-TargetName = Annotated[str, named(TARGET_NAME, "letters, digits and -_.: only")]
+TargetName = Annotated[str, named(TARGET_NAME, "is not a valid name; use only letters, digits and - _ . :")]
 HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-HeaderName = Annotated[str, named(HEADER_NAME, "a header's name, without spaces and colons")]
+HeaderName = Annotated[str, named(HEADER_NAME, "is not a header name; write it without spaces and colons")]
 LABEL_NAME = r"_?[a-zA-Z][a-zA-Z0-9_]*"
-LabelName = Annotated[str, named(LABEL_NAME, "letters, digits and underscores, no two to begin with")]
+LabelName = Annotated[
+    str, named(LABEL_NAME, "is not a label name; use letters, digits and _; it must not begin with __ or a digit")
+]
 TEMPLATE = r"[^:#\s]{1,1000}(:[^:\s]{1,1000}){2}"
-TemplateName = Annotated[str, named(TEMPLATE, "PACKAGE:MODULE:ENTITY, such as splice-amulet:Splice.Amulet:Amulet")]
-Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "a hash in hex digits")]
+TemplateName = Annotated[
+    str,
+    named(TEMPLATE, "is not a template; write PACKAGE:MODULE:ENTITY, such as splice-amulet:Splice.Amulet:Amulet"),
+]
+Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "is not a hash; write it in hex digits")]
 Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
@@ -149,7 +156,7 @@ class BearerAuth(Strict):
         if (self.token is None) == (self.token_file is None):
             raise ValueError("needs exactly one of token and token_file")
         if self.token is not None and not self.token.get_secret_value():
-            raise ValueError("holds nothing where a token should be; write it, or token_file")
+            raise ValueError("token is empty; write it, or token_file")
         return self
 
 
@@ -197,7 +204,9 @@ class TargetConfig(Strict):
         if (self.url is None) == (self.url_file is None):
             faults.append("needs exactly one of url and url_file")
         if self.ways_besides_url + (URL(self.url or "").user is not None) > 1:
-            faults.append("is authorized in two ways; keep one of auth, a user in the url, the header Authorization")
+            faults.append(
+                "has more than one authorization; keep one of auth, a user in the url, the header Authorization"
+            )
         counted = Counter(map(str.lower, (*self.headers, *self.header_files)))
         faults += [f"has the header {name} {times} times; keep one" for name, times in counted.items() if times > 1]
         if faults:

@@ -25,6 +25,10 @@ Tree = dict[str, Any]
 HEADERS = ("headers", "header_files")
 
 
+class WrongKey(yaml.MarkedYAMLError):
+    """A key that YAML allows, and we do not."""
+
+
 class UniqueKeyLoader(yaml.SafeLoader):
     """YAML lets the last of two equal keys win in silence, and keys be anything: here both are faults."""
 
@@ -32,10 +36,10 @@ class UniqueKeyLoader(yaml.SafeLoader):
         seen = set()
         for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
             if not isinstance(key, yaml.ScalarNode):
-                raise yaml.MarkedYAMLError(problem="a key is a list or a mapping", problem_mark=key.start_mark)
+                raise WrongKey(problem="a key is a list or a mapping", problem_mark=key.start_mark)
             if key.value in seen:
-                problem = f"the key {printable(key.value)} stands twice"
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                problem = f"the key {printable(key.value)} appears twice"
+                raise WrongKey(problem=problem, problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -53,15 +57,18 @@ def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -
         # The parser's message would repeat the value, and an unquoted secret may well look like a tag or an alias.
         unknown = re.search("tag|alias", error.problem or "")
         problem = "a tag or alias that is not known; quote the value" if unknown else error.problem
-        raise WrongConfiguration([f"{path}{line}: is not YAML: {problem}"]) from error
+        is_yaml = isinstance(error, WrongKey)
+        raise WrongConfiguration([f"{path}{line}: {problem if is_yaml else f'is not YAML: {problem}'}"]) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
     except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
-        raise WrongConfiguration([f"{path}: a value does not fit its form or tag; quote it"]) from error
+        raise WrongConfiguration(
+            [f"{path}: a value looks like a date, a number or a tag, and is not a valid one; quote it"]
+        ) from error
     if tree is None:
         return {}
     if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
-        raise WrongConfiguration([f"{path}: holds no settings; begin with {first}:"])
+        raise WrongConfiguration([f"{path}: must be a mapping of settings, such as {first}:"])
     return tree
 
 
@@ -84,7 +91,8 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
     except (SettingsError, RecursionError) as error:
         field = re.search(r'field "(\w+)"', str(error))
         variable = PREFIX + (field[1].upper() if field else "*")
-        return {}, [f"environment variable {variable}: is not JSON; write a mapping as JSON, or its keys apart with __"]
+        fault = f"environment variable {variable}: is not JSON; write a JSON mapping, or one variable for each key"
+        return {}, [fault, *unknown_variables(top, {*flags})]
     if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
         tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
     faults = []

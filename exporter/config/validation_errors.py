@@ -1,6 +1,6 @@
 """What a model finds wrong with a tree, in words: where it was written, what is wrong, what would be right."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -10,6 +10,40 @@ from exporter.config.sources import Tree, nearest
 Place = tuple[str, ...]
 Fault = tuple[Place, str]
 M = TypeVar("M", bound=BaseModel)
+
+WHOLE_NUMBER, NUMBER, TRUE_OR_FALSE = "must be a whole number", "must be a number", "must be true or false"
+A_TIME = "must be a time with its zone, such as 2026-12-01T00:00:00Z"
+SENTENCES = {
+    "literal_error": "must be {expected}",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be {le} or less",
+    "int_type": WHOLE_NUMBER,
+    "int_parsing": WHOLE_NUMBER,
+    "int_parsing_size": WHOLE_NUMBER,
+    "int_from_float": WHOLE_NUMBER,
+    "float_type": NUMBER,
+    "float_parsing": NUMBER,
+    "finite_number": NUMBER,
+    "bool_type": TRUE_OR_FALSE,
+    "bool_parsing": TRUE_OR_FALSE,
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",  # no setting has a higher minimum, nor has a list
+    "string_too_long": "must have at most {max_length} characters",
+    "list_type": "must be a list",
+    "too_short": "needs at least one entry",
+    "too_long": "must have at most {max_length} entries",
+    "datetime_type": A_TIME,
+    "datetime_parsing": A_TIME,
+    "datetime_from_date_parsing": A_TIME,
+    "timezone_aware": A_TIME,
+    "path_type": "must be the path of a file",
+    "dict_type": "is not a mapping; write its settings below it",
+    "model_type": "is not a mapping; write its settings below it",
+    "model_attributes_type": "is not a mapping; write its settings below it",
+}
+"""What would be right, by pydantic's type of an error and with what that gives: its own texts speak to programmers."""
 
 
 def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) -> tuple[M | None, list[Fault]]:
@@ -24,7 +58,7 @@ def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) ->
             name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults has a better text
             if (detail["type"] == "missing" and partial) or (detail["type"] == "extra_forbidden" and name_of_collector):
                 continue
-            faults.append(((*place, *inside), sentence(detail["type"], detail["msg"], inside, schema)))
+            faults.append(((*place, *inside), sentence(detail, inside, schema)))
         return None, faults
 
 
@@ -41,19 +75,18 @@ def written_place(steps: Iterable[str | int], tree: object) -> Place:
     return tuple(place)
 
 
-def sentence(type_: str, message: str, place: Place, schema: dict[str, Any]) -> str:
-    """Return what is wrong and what would be right."""
+def sentence(detail: Mapping[str, Any], place: Place, schema: dict[str, Any]) -> str:
+    """Return what is wrong and what would be right, from one of pydantic's errors."""
+    type_, given = detail["type"], detail.get("ctx", {})
     if type_ == "extra_forbidden":
         return f"no such setting{nearest(place[-1], names_at(schema, place[:-1]))}"
     if type_ == "missing":
-        return "is missing"
+        return "is missing; write url or url_file" if place == ("url",) else "is missing"
     if type_.startswith("union_tag"):
         return "needs a type: " + " or ".join(names_at(schema, place, "const"))
-    if type_ == "path_type":
-        return "is not a path of a file; write it as text"
-    if type_ in ("dict_type", "model_type", "model_attributes_type"):
-        return "is not a mapping; write its settings below it"
-    text = message.removeprefix("Value error, ")
+    if type_ in SENTENCES:
+        return SENTENCES[type_].format(**given).replace("'", "")
+    text = str(detail["msg"]).removeprefix("Value error, ")
     return text[0].lower() + text[1:]
 
 

@@ -82,7 +82,9 @@ class AccessControl:
         if self._config.basic_auth_users:
             name, password = read_credentials(request.headers.get("Authorization", ""))
             if not name or not await self._users.admit(name, password):
-                raise web.HTTPUnauthorized(headers={"WWW-Authenticate": "Basic"}, text="a user and password, please\n")
+                raise web.HTTPUnauthorized(
+                    headers={"WWW-Authenticate": "Basic"}, text="a user and password are required\n"
+                )
         return await handler(request)
 
     async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
@@ -100,7 +102,7 @@ class AccessControl:
             self._read(self._path)
         except WrongConfiguration as error:
             # Its faults are the whole report: there is no bug to trace.
-            log.error("the changed web configuration is wrong, the one before goes on", extra={"error": str(error)})  # noqa: TRY400
+            log.error("the new web configuration has errors; the old one stays in use", extra={"error": str(error)})  # noqa: TRY400
         else:
             log.info("the web configuration was read again", extra={"file": str(self._path)})
 
@@ -113,7 +115,7 @@ class AccessControl:
         if first and context:
             self._tls = Renewed(context, self._refresh)
         elif (context is None) != (self._tls is None):
-            raise WrongConfiguration([f"{path}: tls_server_config: TLS goes on or off only with a restart"])
+            raise WrongConfiguration([f"{path}: tls_server_config: TLS can be switched on or off only by a restart"])
         elif context and self._tls:
             self._tls.latest = context
         if config.rate_limit != self._config.rate_limit:

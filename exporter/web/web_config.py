@@ -45,8 +45,10 @@ CIPHERS_OF_TLS13 = ("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHA
 FILES = ("cert_file", "key_file", "client_ca_file")
 BCRYPT = r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{21}[.Oeu][./A-Za-z0-9]{31}"
 
-OLD = "is too old for the security that OpenSSL insists on; write TLS12 or TLS13"
-UNVERIFIED = "cannot be had in Python, which verifies what it demands; write RequireAndVerifyClientCert"
+OLD = "is too old for OpenSSL; write TLS12 or TLS13"
+UNVERIFIED = (
+    "is not supported in Python, which verifies each certificate that it requires; write RequireAndVerifyClientCert"
+)
 
 
 def without_blanks(tree: Tree) -> Tree:
@@ -66,7 +68,7 @@ def one_of(names: Iterable[str], refused: Mapping[str, str]) -> AfterValidator:
 
 def check_curves(names: list[str]) -> list[str]:
     if len(names) > 1:
-        raise ValueError("holds more than the one curve that Python can use; keep the best, or leave all out")
+        raise ValueError("has more curves than the one that Python can use; keep the best, or none")
     return names
 
 
@@ -80,8 +82,8 @@ Version = Annotated[str, one_of(VERSIONS, {"TLS10": OLD, "TLS11": OLD})]
 Clients = Annotated[str, one_of(CLIENTS, {"RequireAnyClientCert": UNVERIFIED, "RequireClientCert": UNVERIFIED})]
 Cipher = Annotated[str, one_of((*CIPHERS, *CIPHERS_OF_TLS13), {})]
 Curve = Annotated[str, one_of(CURVES, {})]
-UserName = Annotated[str, named("[^:]+", "anything but a colon")]
-HeaderValue = Annotated[str, named(r"[\x20-\x7e]+", "printable ASCII")]
+UserName = Annotated[str, named("[^:]+", "must not contain a colon, nor be empty")]
+HeaderValue = Annotated[str, named(r"[\x20-\x7e]+", "must be printable ASCII")]
 IntervalOrNone = Annotated[Duration | None, BeforeValidator(lambda text: None if text in (0, "0", "0s") else text)]
 
 
@@ -139,7 +141,7 @@ class RateLimit(Sparing):
     @model_validator(mode="after")
     def _lets_somebody_in(self) -> Self:
         if self.interval and not self.burst:
-            raise ValueError("lets nobody in; write a burst of 1 or more")
+            raise ValueError("burst must be 1 or more, else no request is accepted")
         return self
 
 
@@ -180,10 +182,10 @@ def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
             yield (*place, key), f"needs exactly one of {key} and {key}_file"
     authorities = {"client_ca", "client_ca_file"} & written.keys()
     if len(authorities) > 1:
-        yield (*place, "client_ca"), "is given twice; keep one of client_ca and client_ca_file"
+        yield (*place, "client_ca"), "needs only one of client_ca and client_ca_file"
     clients = str(written.get("client_auth_type", "NoClientCert"))
     if authorities and CLIENTS.get(clients) is ssl.CERT_NONE:
-        yield (*place, "client_auth_type"), "makes no use of the client_ca; write RequireAndVerifyClientCert"
+        yield (*place, "client_auth_type"), "does not use client_ca; write RequireAndVerifyClientCert"
     if "client_allowed_sans" in written and clients != "RequireAndVerifyClientCert":
         yield (*place, "client_allowed_sans"), "needs client_auth_type: RequireAndVerifyClientCert"
     if written.get("min_version") == "TLS13" and written.get("max_version") == "TLS12":
@@ -191,7 +193,7 @@ def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
     suites = written.get("cipher_suites")
     only_13 = isinstance(suites, list) and {*map(str, suites)} <= {*CIPHERS_OF_TLS13}
     if only_13 and written.get("min_version") != "TLS13":
-        yield (*place, "cipher_suites"), "leaves none for TLS 1.2; name one, or write min_version: TLS13"
+        yield (*place, "cipher_suites"), "has none for TLS 1.2; add one, or write min_version: TLS13"
     for key in [key for key in FILES if key in written]:
         try:
             read(folder / str(written[key]))
@@ -215,7 +217,7 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
         try:
             context.load_cert_chain(cert_file, key_file, password="")  # without one OpenSSL would ask on the terminal
         except OSError:
-            text = "is not a certificate in PEM, or its key is not beside it in PEM and without a password"
+            text = "is not a PEM certificate, or its key is not a PEM key, or has a password"
             faults.append((("tls_server_config", "cert" if tls.cert else "cert_file"), text))
     context.verify_mode = CLIENTS[tls.client_auth_type]
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as in Go, whose authorities need not be roots
@@ -225,7 +227,7 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
                 context.load_verify_locations(file)
             except OSError:
                 place = ("tls_server_config", "client_ca" if tls.client_ca else "client_ca_file")
-                faults.append((place, "holds no certificate in PEM"))
+                faults.append((place, "contains no PEM certificate"))
     elif context.verify_mode:
         context.load_default_certs(ssl.Purpose.CLIENT_AUTH)  # the machine's authorities, as in Go
     return context, faults

@@ -218,8 +218,7 @@ def test_no_target_may_take_a_label_of_our_own(run: Callable[..., Said], label: 
     assert run(watching(said=f"labels: {{{label}: x}}"), "--config.check") == (
         1,
         "",
-        f"canton-exporter: exporter.yaml: targets.a.labels.{label}: "
-        "the exporter's own metrics have a label of this name; choose another\n",
+        f"canton-exporter: exporter.yaml: targets.a.labels.{label}: this label name is reserved; choose another\n",
     )
 
 

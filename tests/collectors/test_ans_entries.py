@@ -207,12 +207,12 @@ async def test_an_entry_that_makes_no_sense_is_malformed(node: TestNode, lines: 
     ("options", "fault"),
     [
         ({}, "parties"),
-        ({"parties": []}, "at least 1 item"),
-        ({"parties": [""]}, "at least 1 character"),
+        ({"parties": []}, "needs at least one entry"),
+        ({"parties": [""]}, "must not be empty"),
         ({"parties": ["x" * 401]}, "at most 400 characters"),
         ({"parties": [ALICE], "names": ["alice.cns"]}, "names"),
         ({"parties": [ALICE], "name_prefixes": ["x" * 101]}, "at most 100 characters"),
-        ({"parties": [ALICE], "name_prefixes": ["x"] * 51}, "at most 50 items"),
+        ({"parties": [ALICE], "name_prefixes": ["x"] * 51}, "must have at most 50 entries"),
     ],
 )
 async def test_refuses_what_names_no_party(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:

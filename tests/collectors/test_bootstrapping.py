@@ -105,8 +105,8 @@ async def test_a_part_that_is_absent_is_malformed(node: TestNode, lines: Lines) 
     ("options", "fault"),
     [
         ({}, "prefixes"),
-        ({"prefixes": []}, "at least 1 item"),
-        ({"prefixes": [""]}, "at least 1 character"),
+        ({"prefixes": []}, "needs at least one entry"),
+        ({"prefixes": [""]}, "must not be empty"),
         ({"prefixes": PREFIX}, "prefixes"),
     ],
 )

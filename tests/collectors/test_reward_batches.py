@@ -307,10 +307,10 @@ async def test_a_tree_larger_than_any_is_too_large(
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"rounds": [{"round": -1, "root_hash": "aa"}]}, "greater than or equal to 0"),
-        ({"rounds": [{"round": 1, "root_hash": "0xaa"}]}, "is not a valid name"),
+        ({"rounds": [{"round": -1, "root_hash": "aa"}]}, "must be 0 or more"),
+        ({"rounds": [{"round": 1, "root_hash": "0xaa"}]}, "is not a hash"),
         ({"rounds": [{"round": 1}]}, "is missing"),
-        ({"providers": [""]}, "at least 1 character"),
+        ({"providers": [""]}, "must not be empty"),
     ],
 )
 async def test_refuses_what_names_no_round(lines: Lines, node: TestNode, options: dict[str, Any], fault: str) -> None:

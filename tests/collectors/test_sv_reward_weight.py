@@ -93,10 +93,10 @@ async def test_a_weight_that_is_no_number_is_malformed(node: TestNode, lines: Li
     ("options", "fault"),
     [
         ({}, "parties"),
-        ({"parties": []}, "at least 1 item"),
-        ({"parties": [""]}, "at least 1 character"),
+        ({"parties": []}, "needs at least one entry"),
+        ({"parties": [""]}, "must not be empty"),
         ({"parties": [SV1], "effective_before": "soon"}, "effective_before"),
-        ({"parties": [SV1], "effective_before": "2026-12-01T00:00:00"}, "timezone"),
+        ({"parties": [SV1], "effective_before": "2026-12-01T00:00:00"}, "must be a time with its zone"),
     ],
 )
 async def test_refuses_what_names_no_party_or_no_time(

@@ -160,12 +160,12 @@ async def test_an_answer_that_makes_no_sense_is_malformed(node: TestNode, lines:
     ("options", "fault"),
     [
         ({}, "members"),
-        ({"members": []}, "at least 1 item"),
+        ({"members": []}, "needs at least one entry"),
         *(
-            ({"members": [member]}, "is not a valid name")
+            ({"members": [member]}, "is not a member")
             for member in ("", "p1::12ab", "PAR::p1", "PAR::p1::xy", "par::p::1")
         ),
-        ({"members": [P1], "synchronizer": ""}, "at least 1 character"),
+        ({"members": [P1], "synchronizer": ""}, "must not be empty"),
     ],
 )
 async def test_refuses_what_names_no_member(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:

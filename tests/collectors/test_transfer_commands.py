@@ -291,9 +291,9 @@ async def test_a_command_that_is_both_named_and_followed_fails_once(node: TestNo
     ("commands", "fault"),
     [
         ([], "commands"),
-        ([{"sender": ""}], "at least 1 character"),
-        ([{"sender": ALICE, "nonce": -1}], "greater than or equal to 0"),
-        ([{"sender": ALICE}, {"sender": ALICE}], "names a command twice"),
+        ([{"sender": ""}], "must not be empty"),
+        ([{"sender": ALICE, "nonce": -1}], "must be 0 or more"),
+        ([{"sender": ALICE}, {"sender": ALICE}], "has a command twice"),
         ([{"nonce": 1}], "is missing"),
     ],
 )

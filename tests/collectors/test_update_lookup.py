@@ -109,12 +109,12 @@ async def test_an_update_without_a_record_time_is_malformed(node: TestNode, line
     ("options", "fault"),
     [
         ({}, "hashes"),
-        ({"hashes": []}, "at least 1 item"),
-        ({"hashes": [""]}, "is not a valid name"),
-        ({"hashes": ["1"]}, "is not a valid name"),
-        ({"hashes": ["1220xy"]}, "is not a valid name"),
-        ({"hashes": ["1220aa\n"]}, "is not a valid name"),
-        ({"hashes": ["a" * 201]}, "is not a valid name"),
+        ({"hashes": []}, "needs at least one entry"),
+        ({"hashes": [""]}, "is not a hash"),
+        ({"hashes": ["1"]}, "is not a hash"),
+        ({"hashes": ["1220xy"]}, "is not a hash"),
+        ({"hashes": ["1220aa\n"]}, "is not a hash"),
+        ({"hashes": ["a" * 201]}, "is not a hash"),
     ],
 )
 async def test_refuses_what_is_no_hash(node: TestNode, lines: Lines, options: dict[str, Any], fault: str) -> None:

@@ -43,7 +43,7 @@ class FakeCollector:
     is_for_all: bool = True
 
 
-TAKEN = "the exporter's own metrics have a label of this name; choose another"
+TAKEN = "this label name is reserved; choose another"
 
 QUESTIONS: Mapping[str, FakeCollector] = {
     question.name: question
@@ -284,31 +284,30 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
           c: {kind: validator, collectors: {names: {interval: 3s}}}
         """
     ) == [
-        "exporter.yaml: budget.rate: input should be greater than 0",
+        "exporter.yaml: budget.rate: must be more than 0",
         "exporter.yaml: budget.rates: no such setting; did you mean rate?",
         "exporter.yaml: party_lables: no such setting; did you mean party_labels?",
         f"exporter.yaml: defaults.timeout: {NO_DURATION}",
         "exporter.yaml: defaults.collectors.offsets.options.lookbak: no such setting; did you mean lookback?",
         "exporter.yaml: defaults.collectors.helth: no such collector; did you mean health?",
-        "exporter.yaml: defaults.kind: belongs to each target, not here",
+        "exporter.yaml: defaults.kind: set it in each target, not in defaults",
         "exporter.yaml: targets.a.url: is not an address of a node; write one as https://host[:port][/path]",
-        "exporter.yaml: targets.a.labels.te-am: is not a valid name; "
-        "write letters, digits and underscores, no two to begin with",
+        "exporter.yaml: targets.a.labels.te-am: is not a label name; "
+        "use letters, digits and _; it must not begin with __ or a digit",
         "exporter.yaml: targets.a.auth.tokenfile: no such setting; did you mean token_file?",
         f"exporter.yaml: targets.a.collectors.health.interval: {NO_DURATION}",
-        "exporter.yaml: targets.a.collectors.health.max_series: input should be greater than or equal to 1",
+        "exporter.yaml: targets.a.collectors.health.max_series: must be 1 or more",
         "exporter.yaml: targets.a.collectors.health.intervl: no such setting; did you mean interval?",
-        "exporter.yaml: targets.a.collectors.offsets.options.lookback: "
-        "input should be a valid integer, unable to parse string as an integer",
+        "exporter.yaml: targets.a.collectors.offsets.options.lookback: must be a whole number",
         "exporter.yaml: targets.a.urll: no such setting; did you mean url?",
         "exporter.yaml: targets.a.rol: no such setting; did you mean role?",
         "exporter.yaml: targets.a.collectors.helth: no such collector; did you mean health?",
-        "exporter.yaml: targets.a.collectors.features: asks targets of kind scan, and this one's kind is ledger",
+        "exporter.yaml: targets.a.collectors.features: works only with targets of kind scan; this one is a ledger",
         "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
         "exporter.yaml: targets.b.url: is not an address of a node; write one as https://host[:port][/path]",
-        "exporter.yaml: targets.b.network: input should be a valid string",
-        "exporter.yaml: targets.c.url: is missing",
-        "exporter.yaml: targets.c.collectors.names.options: is missing",
+        "exporter.yaml: targets.b.network: must be text",
+        "exporter.yaml: targets.c.url: is missing; write url or url_file",
+        "exporter.yaml: targets.c.collectors.names.options.parties: is missing",
     ]
 
 
@@ -324,14 +323,19 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
             "targets: {a: {kind: [x], url: 'http://n'}}",
             "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
         ),
-        ("- targets", "exporter.yaml: holds no settings; begin with targets:"),
-        ("targets", "exporter.yaml: holds no settings; begin with targets:"),
-        ("a: 1\na: 2", "exporter.yaml, line 2: is not YAML: the key a stands twice"),
+        (
+            "targets: {a: {url: 'http://n'}}",
+            "exporter.yaml: targets.a.kind: is missing; "
+            "write one of scan, ledger, validator, participant (the same as ledger)",
+        ),
+        ("- targets", "exporter.yaml: must be a mapping of settings, such as targets:"),
+        ("targets", "exporter.yaml: must be a mapping of settings, such as targets:"),
+        ("a: 1\na: 2", "exporter.yaml, line 2: the key a appears twice"),
         (
             "targets:\n  a:\n    kind: scan\n    kind: scan\n",
-            "exporter.yaml, line 4: is not YAML: the key kind stands twice",
+            "exporter.yaml, line 4: the key kind appears twice",
         ),
-        ("targets: {1: {}, '1': {}}", "exporter.yaml, line 1: is not YAML: the key 1 stands twice"),
+        ("targets: {1: {}, '1': {}}", "exporter.yaml, line 1: the key 1 appears twice"),
         ("a: 1\n---\nb: 2", "exporter.yaml, line 2: is not YAML: but found another document"),
         ("a:\n\tb: 1", "exporter.yaml, line 2: is not YAML: found character '\\t' that cannot start any token"),
         (node("auth: {type: basic}"), "exporter.yaml: targets.a.auth: needs a type: none or bearer"),
@@ -342,38 +346,39 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ),
         (
             node("header_files: {X: 5}"),
-            "exporter.yaml: targets.a.header_files.X: is not a path of a file; write it as text",
+            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node('header_files: {X: "a\\0b"}'),
-            "exporter.yaml: targets.a.header_files.X: does not name a file; write its path",
+            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node('header_files: {X: "a\\nb"}'),
-            "exporter.yaml: targets.a.header_files.X: does not name a file; write its path",
+            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node(
                 "auth: {type: bearer, token: t}, headers: {Authorization: a, X: b}, header_files: {x: /c}, url_file: /d"
             ),
-            "exporter.yaml: targets.a: needs exactly one of url and url_file; is authorized in two ways; keep one of "
-            "auth, a user in the url, the header Authorization; has the header x 2 times; keep one",
+            "exporter.yaml: targets.a: needs exactly one of url and url_file; has more than one authorization; "
+            "keep one of auth, a user in the url, the header Authorization; has the header x 2 times; keep one",
         ),
         (node("timeout: 15"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
         (node("timeout: 1:30"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
         (node("timeout: "), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
-        (node("network: true"), "exporter.yaml: targets.a.network: input should be a valid string"),
+        (node("network: true"), "exporter.yaml: targets.a.network: must be text"),
         (
             node("labels: {party: x}"),
             f"exporter.yaml: targets.a.labels.party: {TAKEN}",
         ),
         (
             node("collectors: {names: {options: {parties: [p]}}}"),
-            "exporter.yaml: targets.a.collectors.names: asks targets of kind validator, and this one's kind is ledger",
+            "exporter.yaml: targets.a.collectors.names: "
+            "works only with targets of kind validator; this one is a ledger",
         ),
         (
             node("collectors: {names: {}}", "validator"),
-            "exporter.yaml: targets.a.collectors.names.options: is missing",
+            "exporter.yaml: targets.a.collectors.names.options.parties: is missing",
         ),
         (
             node("collectors: {health: {options: {x: 1}}}"),
@@ -381,7 +386,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ),
         (
             "targets: {a b: {kind: scan, role: own, url: 'http://n'}}",
-            "exporter.yaml: targets.a b: is not a valid name; write letters, digits and -_.: only",
+            "exporter.yaml: targets.a b: is not a valid name; use only letters, digits and - _ . :",
         ),
     ],
 )
@@ -406,6 +411,14 @@ def test_all_targets_have_the_same_labels(faults: Faults) -> None:
     ]
 
 
+def test_what_a_target_has_wrong_hides_nothing_of_the_defaults(faults: Faults) -> None:
+    targets = "targets: {a: {kind: validator, url: 'http://a', network: []}}\n"
+    assert faults(targets + "defaults: {collectors: {names: {}}}") == [
+        "exporter.yaml: targets.a.network: must be text",
+        "exporter.yaml: targets.a.collectors.names.options.parties: is missing",
+    ]
+
+
 def test_labels_may_come_from_the_defaults(read: Read) -> None:
     assert read(node("labels: {team: x}") + "defaults: {labels: {zone: eu}}").targets["a"].labels == {
         "zone": "eu",
@@ -421,7 +434,7 @@ def test_a_misspelt_collector_of_another_kind_is_told_as_such(faults: Faults) ->
 
 def test_a_target_that_is_authorized_twice_is_refused(faults: Faults) -> None:
     assert faults(node("auth: {type: bearer, token: t}, headers: {Authorization: Basic x}")) == [
-        "exporter.yaml: targets.a: is authorized in two ways; "
+        "exporter.yaml: targets.a: has more than one authorization; "
         "keep one of auth, a user in the url, the header Authorization"
     ]
 
@@ -432,7 +445,7 @@ def test_a_target_that_is_authorized_twice_is_refused(faults: Faults) -> None:
         ("team: team", "targets.a.team: no such setting"),
         ("ledger: x", "targets.a.ledger: no such setting; did you mean headers?"),
         ("timeout: timeout", f"targets.a.timeout: {NO_DURATION}"),
-        ("role: role", "targets.a.role: input should be 'own' or 'observed'"),
+        ("role: role", "targets.a.role: must be own or observed"),
         ("auth: {type: bearer, token: t, bearer: x}", "targets.a.auth.bearer: no such setting"),
     ],
 )
@@ -703,7 +716,7 @@ def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypat
         ("PARTY_LABLES", "x", "PARTY_LABLES: no such setting; did you mean CANTON_EXPORTER_PARTY_LABELS?"),
         ("LOG__LEVLE", "x", "LOG__LEVLE: no such setting; did you mean CANTON_EXPORTER_LOG__LEVEL?"),
         ("party_lables", "x", "party_lables: no such setting; did you mean CANTON_EXPORTER_PARTY_LABELS?"),
-        ("PARTY_LABELS", "x", "PARTY_LABELS: input should be 'full' or 'short'"),
+        ("PARTY_LABELS", "x", "PARTY_LABELS: must be full or short"),
         ("TARGETS__A__TIMEOT", "3s", "TARGETS__A__TIMEOT: no such setting; did you mean timeout?"),
         ("TARGETS__A__TIMEOUT", "3", f"TARGETS__A__TIMEOUT: {NO_DURATION}"),
         ("DEFAULTS__TIMEOUT", "3", f"DEFAULTS__TIMEOUT: {NO_DURATION}"),
@@ -717,7 +730,7 @@ def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypat
         (
             "TARGETS",
             f"{{{SECRET}",
-            "TARGETS: is not JSON; write a mapping as JSON, or its keys apart with __",
+            "TARGETS: is not JSON; write a JSON mapping, or one variable for each key",
         ),
     ],
 )
@@ -726,6 +739,15 @@ def test_a_fault_of_the_environment_names_the_variable(
 ) -> None:
     monkeypatch.setenv(PREFIX + name, text)
     assert faults(node()) == [f"environment variable {PREFIX}{fault}"]
+
+
+def test_a_variable_that_is_no_json_hides_no_misspelled_one(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "BUDGET", "abc")
+    monkeypatch.setenv(PREFIX + "PARTY_LABLES", "x")
+    assert faults(node()) == [
+        f"environment variable {PREFIX}BUDGET: is not JSON; write a JSON mapping, or one variable for each key",
+        f"environment variable {PREFIX}PARTY_LABLES: no such setting; did you mean {PREFIX}PARTY_LABELS?",
+    ]
 
 
 def test_no_variable_is_meant_where_none_is_near(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -738,7 +760,7 @@ def test_faults_of_file_and_environment_are_told_together(faults: Faults, monkey
     monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
     assert faults(node("role: x")) == [
         f"environment variable {PREFIX}BUDGE: no such setting; did you mean {PREFIX}BUDGET?",
-        "exporter.yaml: targets.a.role: input should be 'own' or 'observed'",
+        "exporter.yaml: targets.a.role: must be own or observed",
         f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}",
     ]
 
@@ -957,8 +979,8 @@ def test_every_file_of_a_secret_is_looked_for_beside_the_file_that_names_it(tmp_
 
 def test_where_a_node_is_is_no_default(faults: Faults) -> None:
     assert faults(node() + "defaults: {url_file: /run/url, url: 'http://a'}") == [
-        "exporter.yaml: defaults.url: belongs to each target, not here",
-        "exporter.yaml: defaults.url_file: belongs to each target, not here",
+        "exporter.yaml: defaults.url: set it in each target, not in defaults",
+        "exporter.yaml: defaults.url_file: set it in each target, not in defaults",
     ]
 
 
@@ -1073,7 +1095,7 @@ def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
 
 
 def test_a_scan_is_somebodys(read: Read, faults: Faults) -> None:
-    sentence = "is missing; write own for a scan that is yours to keep running, observed for somebody else's"
+    sentence = "is missing; write own for a scan that you run, observed for one that others run"
     assert faults("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml: targets.a.role: {sentence}"]
     assert read("targets: {a: {kind: scan, role: own, url: 'http://a'}}").targets["a"].role == "own"
     assert read("{defaults: {role: observed}, targets: {a: {kind: scan, url: 'http://a'}}}").targets["a"]

@@ -109,7 +109,7 @@ def test_labels_of_other_names_are_refused(name: str) -> None:
     assert target_faults(labels={name: "x"}) == [
         (
             f"labels.{name}.[key]",
-            "Value error, is not a valid name; write letters, digits and underscores, no two to begin with",
+            "Value error, is not a label name; use letters, digits and _; it must not begin with __ or a digit",
         )
     ]
 
@@ -126,13 +126,13 @@ def test_series_carry_the_targets_labels() -> None:
 @pytest.mark.parametrize("name", ["X Key", "X:Key", "", "X\n", "Schlüssel", "(X)"])
 def test_headers_of_names_that_http_does_not_have_are_refused(name: str) -> None:
     assert target_faults(headers={name: "x"}) == [
-        (f"headers.{name}.[key]", "Value error, is not a valid name; write a header's name, without spaces and colons")
+        (f"headers.{name}.[key]", "Value error, is not a header name; write it without spaces and colons")
     ]
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r\nHost: b", "a\x00", "a\x7f", "ä", "a\u2028b", "a\n"])
 def test_no_secret_can_smuggle_in_another_header(text: str) -> None:
-    said = "Value error, holds a line break or a character that HTTP does not carry"
+    said = "Value error, contains a line break or a character that HTTP headers do not allow"
     assert target_faults(headers={"X-Key": text}) == [("headers.X-Key", said)]
     assert faults(BearerAuth, type="bearer", token=text) == [("token", said)]
 
@@ -167,7 +167,7 @@ USER = {"url": "http://me:word@node"}
     ],
 )
 def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
-    assert target_faults(**named) == [(place, "Value error, does not name a file; write its path")]
+    assert target_faults(**named) == [(place, "Value error, must be the path of a file")]
 
 
 def test_a_target_has_its_url_or_the_file_of_it() -> None:
@@ -199,7 +199,7 @@ FILE = {"header_files": {"Authorization": "/run/header"}}
     [BEARER | USER, BEARER | HEADER, USER | HEADER, BEARER | USER | HEADER, BEARER | FILE, USER | FILE],
 )
 def test_a_target_is_authorized_in_one_way(ways: dict[str, Any]) -> None:
-    said = "Value error, is authorized in two ways; keep one of auth, a user in the url, the header Authorization"
+    said = "Value error, has more than one authorization; keep one of auth, a user in the url, the header Authorization"
     assert target_faults(**ways) == [("", said)]
 
 

@@ -347,11 +347,12 @@ async def test_a_reload_is_asked_for_and_a_wrong_configuration_is_refused_with_i
     client = await open_site()
     answer = await client.request(method, "/-/reload")
     assert (answer.status, await answer.text()) == (200, "the configuration was read again\n")
-    client.wrong.append("exporter.yaml: targets.a.url: is missing")
+    client.wrong.append("exporter.yaml: targets.a.url: is missing; write url or url_file")
     answer = await client.request(method, "/-/reload")
     assert answer.status == 500
     assert await answer.text() == (
-        "the new configuration has errors; the old one stays in use:\nexporter.yaml: targets.a.url: is missing\n"
+        "the new configuration has errors; the old one stays in use:\n"
+        "exporter.yaml: targets.a.url: is missing; write url or url_file\n"
     )
 
 

@@ -45,7 +45,7 @@
 {{- range $name, $target := .targets -}}{{- range $label, $_ := merge (dict) (default dict $target.labels) (default dict $.defaults.labels) -}}
 {{- $_ := set $labels $label $name -}}
 {{- if has $label $settings.labels -}}
-{{- fail (printf "config.targets.%s.labels.%s: the exporter's own metrics have a label of this name; choose another" $name $label) -}}
+{{- fail (printf "config.targets.%s.labels.%s: this label name is reserved; choose another" $name $label) -}}
 {{- end -}}
 {{- end -}}{{- end -}}
 {{- $alone := dict "place" "config.defaults" "target" .defaults "defaults" dict "mayHaveToken" $may.AUTH -}}
