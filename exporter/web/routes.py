@@ -36,7 +36,7 @@ def make_application(
 
     async def ready(request: web.Request) -> web.Response:
         if not is_ready():
-            raise web.HTTPServiceUnavailable(text="the first round of runs has not ended yet\n")
+            raise web.HTTPServiceUnavailable(text="not every collector has run once yet\n")
         return web.Response(text="ready\n")
 
     async def to_prefix(request: web.Request) -> web.Response:
@@ -69,7 +69,7 @@ def at_most(count: int, handler: Handler) -> Handler:
     async def answer(request: web.Request) -> web.StreamResponse:
         nonlocal under_way
         if under_way >= count:
-            raise web.HTTPServiceUnavailable(text=f"{count} requests like this are under way already\n")
+            raise web.HTTPServiceUnavailable(text=f"{count} requests of this kind are already being answered\n")
         under_way += 1
         try:
             return await handler(request)

@@ -11,13 +11,15 @@ from exporter import __version__
 from exporter.clock import Clock
 from exporter.config.durations import write_duration
 from exporter.scheduling.fleet import Fleet
+from exporter.scheduling.runner import Outcome
 from exporter.scheduling.watch_status import WatchStatus
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>canton-exporter</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta http-equiv="refresh" content="15">
 <style>
-:root {{ color-scheme: light dark; --line: #8884; --ok: #1a7f37; --failed: #cf222e; --quiet: #768390; }}
+:root {{ color-scheme: light dark; --line: #8884; --ok: #1a7f37; --remark: #bf8700; --failed: #cf222e;
+  --quiet: #768390; }}
 body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
 h1 {{ font-size: 1.4rem; margin-bottom: 0; }} h2 {{ font-size: 1.1rem; margin: 2rem 0 .3rem; }}
 p {{ margin: .2rem 0; }} .quiet {{ color: var(--quiet); }} nav a {{ margin-right: 1rem; }}
@@ -29,7 +31,7 @@ th, td {{ padding: .25rem .8rem .25rem 0; }}
 th {{ font-weight: 600; }} td.number {{ font-variant-numeric: tabular-nums; white-space: nowrap; }}
 td.error {{ overflow-wrap: anywhere; }}
 td span::before, h2 span:not([class=""])::before {{ content: "\\25cf\\00a0"; }} h2 span {{ font-weight: 400; }}
-.ok::before, .up::before {{ color: var(--ok); }}
+.ok::before, .up::before {{ color: var(--ok); }} .remark::before {{ color: var(--remark); }}
 .failed, .down {{ color: var(--failed); }} .unsupported, .waiting {{ color: var(--quiet); }}
 @media (max-width: 45rem) {{ table {{ display: block; overflow-x: auto; table-layout: auto; white-space: nowrap; }} }}
 </style></head><body>
@@ -59,7 +61,7 @@ class StatusPage:
 
     async def answer(self, request: web.Request) -> web.Response:
         statuses = list(self.fleet.statuses())
-        states = Counter(status.last.outcome.value if status.last else "waiting" for status in statuses)
+        states = Counter(map(state_of, statuses))
         shard = self.fleet.shard
         part = f"{shard}: {len(self.fleet.targets)} of {len(self.fleet.configured)} targets &middot; "
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
@@ -86,8 +88,7 @@ class StatusPage:
             )
 
     def _row(self, status: WatchStatus) -> str:
-        run, schedule = status.last, status.watch.schedule
-        state = run.outcome.value if run else "waiting"
+        run, schedule, state = status.last, status.watch.schedule, state_of(status)
         cells = [
             f"<td>{escape(status.watch.collector.name)}</td>",
             f'<td><span class="{state}">{state}{escape(f": {run.reason}") if run and run.reason else ""}</span></td>',
@@ -98,6 +99,14 @@ class StatusPage:
             f'<td class="error">{escape(details(status))}</td>',
         ]
         return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def state_of(status: WatchStatus) -> str:
+    """Return how the last run went. With a remark it is not called ok, which would be read as the node's state."""
+    run = status.last
+    if run is None:
+        return "waiting"
+    return "remark" if run.outcome is Outcome.OK and run.remarks else run.outcome.value
 
 
 def details(status: WatchStatus) -> str:

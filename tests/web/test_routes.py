@@ -279,7 +279,7 @@ async def test_it_is_healthy_at_once_and_ready_when_it_is(open_site: Open) -> No
     client = await open_site(ready=False)
     healthy, ready = await client.get("/-/healthy"), await client.get("/-/ready")
     assert (healthy.status, await healthy.text()) == (200, "healthy\n")
-    assert (ready.status, await ready.text()) == (503, "the first round of runs has not ended yet\n")
+    assert (ready.status, await ready.text()) == (503, "not every collector has run once yet\n")
 
 
 async def test_everything_stands_below_the_prefix(open_site: Open) -> None:
@@ -308,6 +308,20 @@ async def test_the_status_page_shows_each_watch_and_lets_nothing_run(open_site: 
         "4 watches: 4 waiting",
     ):
         assert word in page
+
+
+async def test_a_run_that_found_a_node_down_is_not_called_ok_on_the_status_page(
+    open_site: Open, node: TestNode
+) -> None:
+    client = await open_site()
+    node.answer_everything(status=500)
+    status = client.fleet.targets["scan"].statuses["health"]
+    await client.fleet._due(client.fleet.targets["scan"], status.watch)
+    page = await (await client.get("/")).text()
+    assert "4 watches: 3 waiting, 1 remark" in page or "4 watches: 1 remark, 3 waiting" in page
+    assert '<span class="remark">remark</span>' in page
+    assert "the node is down: GET /livez: 500" in page
+    assert ">ok<" not in page
 
 
 async def test_what_a_node_says_is_text_on_the_status_page(open_site: Open, node: TestNode) -> None:
