@@ -34,7 +34,7 @@ class TimedOut(Failed):
 
 
 class NoBudget(Failed):
-    """Our own rate limit left no room for the request: never a fault of the node."""
+    """Our own rate limit allowed no request in time: never a fault of the node."""
 
     reason = "budget"
     pause = 0.0
@@ -82,7 +82,7 @@ class Unauthorized(Refused):
 
 
 class Limited(Refused):
-    """429: the node asks us to be slower; `pause` is how long it wants to be left alone."""
+    """429: the node asks us to be slower; `pause` is how long it asks to wait."""
 
     reason = "limited"
 

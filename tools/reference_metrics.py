@@ -19,7 +19,7 @@ A *watch* is one collector on one target.
 | | `malformed` | an answer that is not the documented one |
 | | `limited` | 429: lower `budget`, or run less often |
 | | `too_large` | 413, or more than the exporter reads |
-| | `budget` | our own request `budget` left no room: raise it, or run less often; never a fault of the node |
+| | `budget` | our rate limit (`budget`) allowed no request: raise it, or run less often; never a fault of the node |
 | | `wrong_kind` | another kind of node answers at the url: the log says which `kind` to write |
 | | `cancelled` | of requests: the run or the exporter ended |
 | | `bug` | of the exporter: the log has a traceback, please report it |

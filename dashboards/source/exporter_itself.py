@@ -211,7 +211,7 @@ def politeness() -> list[Made]:
         graph(
             "Waiting for the budget",
             "Which part of the time requests waited, because the exporter limits how often it asks a host, or because "
-            "a node asked to be left alone. Some is normal while contracts are counted. Above 100%, several wait at "
+            "a node asked to wait (429). Some is normal while contracts are counted. Above 100%, several wait at "
             "once and values come late.",
             asked("canton_http_budget_wait_seconds_total", by=NODE),
             RATIO,

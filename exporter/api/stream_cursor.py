@@ -38,7 +38,9 @@ async def go_on(node: Node, known: Position | None) -> Start:
         return Start(Position(end), end)
     if end < known.offset:
         if not known.is_beyond_the_end:  # one answer may be a mistake, or another replica's
-            node.remark("the ledger's end is below what was read", f"{end}, not yet taken for a new ledger")
+            node.remark(
+                "the ledger end went back", f"to {end}; if the next run finds it so too, the ledger counts as a new one"
+            )
             return Start(known._replace(is_beyond_the_end=True), end)
         return Start(known._replace(offset=end, is_beyond_the_end=False), end, "reset")
     known = known._replace(is_beyond_the_end=False)
@@ -73,7 +75,7 @@ async def follow(node: Node, start: Start, read: Callable[[Position, int], Await
             break
         position = position._replace(offset=reached, width=min(2 * position.width, WIDEST))
     if too_large and position.offset == start.position.offset:
-        node.remark("the stream is read in smaller spans", str(too_large))
+        node.remark("the answer was too large; less of the stream is requested at once", str(too_large))
     return position
 
 

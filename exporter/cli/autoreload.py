@@ -48,5 +48,5 @@ async def keep_looking(
     while True:
         await pause(interval.total_seconds())
         if file.has_changed():
-            log.info("the configuration's file has changed", extra={"file": str(file.path)})
+            log.info("the configuration file has changed", extra={"file": str(file.path)})
             reload()

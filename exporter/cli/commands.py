@@ -57,7 +57,7 @@ def obey(flags: Flags) -> int:
     if flags.config_check:
         for name, target in settings.targets.items():
             warn(name, target)
-        print(f"{flags.config_file}: fine; {count(settings, shard)}")
+        print(f"{flags.config_file}: valid; {count(settings, shard)}")
         return 0
     watched = file if flags.config_enable_auto_reload else None
     return asyncio.run(serve(settings, access, flags, shard, file.read, watched=watched))

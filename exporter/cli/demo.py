@@ -50,10 +50,10 @@ PACE: dict[str, Any] = {"snapshot_interval": 300, "snapshot_delay": 20, "rules_i
 WELCOME = """
 A simulated network of {nodes} nodes runs on this machine, and the exporter watches it.
 
-  {page:<54} the watches, in a browser
-  {metrics:<54} the metrics; most are there after 15 seconds
+  {page:<54} the state of all targets, for a browser
+  {metrics:<54} the metrics; most appear after 15 seconds
 {prometheus}
-Break a node and see what becomes of its metrics; then mend it:
+Break a node and watch its metrics, then repair it:
 
   curl -X PUT {control}/nodes/my-participant/fault -d '{{"kind": "down"}}'
   curl -X DELETE {control}/nodes/my-participant/fault
@@ -62,13 +62,13 @@ Change the network's rules, and read in the log what changed:
 
   curl -X POST {control}/rules -d '{{"changes": {{"transferConfig.holdingFee.rate": "0.00002"}}}}'
 
-Ctrl-C ends it.
+Press Ctrl-C to stop.
 """
 
 WITH_PROMETHEUS = "  {alerts:<54} Prometheus, with the rules and alerts loaded\n"
 NO_PORT = "  The port {port} is taken, so the demo's Prometheus does not run.\n"
 NO_START = "  The demo's Prometheus does not start; run prometheus by hand to see why.\n"
-WITHOUT_PROMETHEUS = "  With a prometheus on this machine, the demo also runs that, with the rules loaded.\n"
+WITHOUT_PROMETHEUS = "  If prometheus is installed, the demo runs it too, with the rules loaded.\n"
 
 
 def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:

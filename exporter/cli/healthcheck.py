@@ -30,11 +30,11 @@ def look(flags: Flags) -> str:
     host = EVERY_INTERFACE.get(address.host) or str(address.host)
     where = str(Address(host, address.port))
     if address.port == 0:
-        return f"the port of {where} is whichever was free; name one with --web.listen-address"
+        return f"{where} is a random free port; set a fixed one with --web.listen-address"
     try:
         status = ask(host, address.port, f"{flags.prefix}/-/healthy", may_be_tls=flags.web_config_file is not None)
     except (OSError, http.client.HTTPException) as error:
-        told = (error.strerror or str(error)) if isinstance(error, OSError) else "what is there speaks no HTTP"
+        told = (error.strerror or str(error)) if isinstance(error, OSError) else "the answer is not HTTP"
         return f"no exporter answers on {where}: {told}; if it listens elsewhere, set {variable('web.listen-address')}"
     return f"the exporter on {where} answers {status}; see its log" if status >= 500 else ""
 

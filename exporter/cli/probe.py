@@ -30,7 +30,7 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
     except NotThere as error:
         raise WrongConfiguration([str(error)]) from error
     except NoneInTime as error:
-        raise WrongConfiguration([f"{target} has no collector that is quick; name one with --collector"]) from error
+        raise WrongConfiguration([f"all collectors of {target} may be slow; run one with --collector NAME"]) from error
     print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)  # where progress was shown
     print(result.story(), end="", file=sys.stderr)
     page = write_page(result.blocks(), Format.TEXT_0).decode()
@@ -48,7 +48,7 @@ async def run(settings: Settings, target: str, collector: str | None) -> Result:
         selection = select(target, fleet.targets[target], fleet.collectors, collector, PATIENCE)
         if selection.left_out:
             long = ", ".join(selection.left_out)
-            print(f"left out, since they may take long: {long}; name one with --collector", file=sys.stderr)
+            print(f"not run because they may be slow: {long}; run one with --collector NAME", file=sys.stderr)
         return await selection.run_alone(lambda name: show(name, clock), clock)
     finally:
         await fleet.stop()

@@ -198,7 +198,7 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
     async def read(templates: Sequence[str]) -> None:
         async for page in node.pages(route, Page, partial(body, snapshot, options, templates)):
             if not page.is_of(snapshot):
-                raise Malformed(f"POST {route}: a page of another snapshot than that of {snapshot.record_time}")
+                raise Malformed(f"POST {route}: a page of a snapshot other than that of {snapshot.record_time}")
             if len(page.created_events) > options.page_size:
                 raise Malformed(f"POST {route}: a page of more than the {options.page_size} contracts asked for")
             contracts = page.created_events if counted is None else counted.only_new(page.created_events)

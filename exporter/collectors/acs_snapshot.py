@@ -32,7 +32,7 @@ async def acs_snapshot(node: Node, options: MigrationOptions, previous: RunOutpu
         return
     if not snapshot.is_exact:
         raise Unsupported(
-            "the node lacks GET /v0/state/acs/snapshot-timestamp and reports nowhere else when it was taken"
+            "the node lacks GET /v0/state/acs/snapshot-timestamp, and reports its snapshot's time nowhere else"
         )
     yield TIMESTAMP.sample(snapshot.moment.timestamp())
     yield INFO.sample(1, migration_id=str(migration_id))

@@ -183,7 +183,7 @@ async def by_websocket(node: Node, wanted: dict[str, Any], least: int) -> Count:
             raise
         raise Unsupported(str(refusal)) from refusal
     if counts.taken < least:
-        raise Unreachable(f"GET {LIST}: the answer broke off: {counts.taken} contracts, and a list had {least}")
+        raise Unreachable(f"GET {LIST}: the answer is not complete: {counts.taken} contracts, and a list had {least}")
     return counts
 
 

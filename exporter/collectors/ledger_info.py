@@ -161,7 +161,7 @@ async def readable_vetting(node: Node, options: Options, participant: Participan
         if refusal.status is None or refusal.pause is not None:
             raise
         reason = str(refusal)
-    node.remark("what this participant has vetted cannot be read", reason)
+    node.remark("the vetted packages cannot be read", reason)
     return None
 
 

@@ -162,7 +162,7 @@ async def reward_batches(node: Node, options: Options, previous: RunOutput) -> Y
     prefixes = dict.fromkeys((walked.prefix, *PREFIXES) if walked else PREFIXES)
     found = await node.first(*(partial(newest_tree, node, options, prefix, walked) for prefix in prefixes))
     if found is None:
-        node.remark("no round has a tree", "none of those looked at")
+        node.remark(f"no {'configured' if options.rounds else 'recent'} round has reward batches")
         return
     if found == walked:
         for item in previous:

@@ -39,6 +39,9 @@ INFO = Metric(
 )
 
 
+NO_RECORD_TIME = "the scan does not report up to which record time it has data"
+
+
 class Range(Struct):
     synchronizer_id: Name
     max: Moment
@@ -65,13 +68,13 @@ async def scan_status(node: Node, options: MigrationOptions, previous: RunOutput
     except Refused as error:
         if version is None or error.status is not None:
             raise
-        node.remark("the scan does not report how far it is", str(error))
+        node.remark(NO_RECORD_TIME, str(error))
         migration_id = None
     times = await node.if_there(partial(record_times, node, migration_id))
     if times is None and migration_id is not None:
-        node.remark("the scan does not report how far it is", f"nothing of migration {migration_id}")
+        node.remark(NO_RECORD_TIME, f"nothing of migration {migration_id}")
     if version is None and times is None:
-        raise Unsupported("the node reports neither its release nor how far it is")
+        raise Unsupported("the node reports neither its release nor up to which record time it has data")
     if migration_id is not None:
         yield MIGRATION.of(migration_id)
     if version is not None:

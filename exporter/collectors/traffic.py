@@ -140,5 +140,5 @@ async def find_synchronizer(node: Node) -> str:
 
     update = await node.first(partial(ask, "/v0/amulet-rules", AmuletRules), partial(ask, "/v0/coin-rules", CoinRules))
     if not update.domain_id:
-        raise Refused("the rules are between two synchronizers just now; wait, or set the option synchronizer")
+        raise Refused("the coin rules are on their way between two synchronizers; wait, or set the option synchronizer")
     return update.domain_id

@@ -20,7 +20,7 @@ Read = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a node's API is, and the way there. By its origin it is left alone, by its host it has a budget."""
+    """Where a node's API is, and the way there. By its origin it is paused after a 429, by its host it has a budget."""
 
     url: URL
     node: str
@@ -88,7 +88,7 @@ class EndpointResolver:
         except ValueError as error:
             raise ValueError(f"{self._what} {error}") from error
         if url.user is not None and self._is_authorized:
-            raise ValueError(f"{self._what} has a user, and the target is authorized in another way too; keep one")
+            raise ValueError(f"{self._what} has a user, and the target has another authorization; keep one")
         self.redact.know("url", secrets_of_url(url))
         self.redact.hint(hints_of_path(url) if self._is_secret else ())
         node, origin = public(str(url)), str(url.origin())

@@ -27,11 +27,11 @@ class RateLimit:
         self._back_offs: dict[str, float] = {}
 
     def back_off(self, node: str, until: float) -> None:
-        """Leave a node of the host alone, as it asked, until then (monotonic seconds)."""
+        """Pause the requests to a node of the host, as it asked, until then (monotonic seconds)."""
         self._back_offs[node] = max(until, self._back_offs.get(node, until))
 
     def back_off_left(self, node: str, now: float) -> float:
-        """Return for how many seconds more a node wants to be left alone."""
+        """Return for how many seconds more a node asked to wait."""
         return max(0.0, self._back_offs.get(node, now) - now)
 
     async def take(self, share: Share) -> None:

@@ -42,7 +42,7 @@ class SecretFile:
         return line
 
     def _no_line(self) -> Unreadable:
-        return Unreadable(f"{self.path} holds no {self._what}: one line of text is expected")
+        return Unreadable(f"{self.path} has no {self._what}; write one line of text")
 
     def forget(self) -> None:
         """Have the file read anew even if it looks the same."""

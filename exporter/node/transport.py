@@ -60,7 +60,7 @@ class Transport:
     async def request(self, request: Request, token: str | None, share: Share, seconds: float) -> Response:
         """Ask once and return the answer, whatever its status; `seconds` caps the target's own limit.
 
-        Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node wants to be left alone,
+        Raises Unreachable, TimedOut, NoBudget, Malformed or TooLarge, Limited while the node asks to wait,
         and Unauthorized while the file of a header is missing.
         """
         endpoint, headers, limit = await self._ready(request, token, share, seconds)
@@ -176,9 +176,11 @@ class Transport:
                     await rate_limit.take(share)
         except TimeoutError as error:
             if left := back_off():
-                reason = f"the node asked to be left alone for {left:.0f} s more (429)"
+                reason = f"the node asked to wait {left:.0f} s more (429)"
                 raise Limited(f"{request}: not sent: {reason}") from error
-            raise NoBudget(f"{request}: the host's request budget left no room for {seconds:.3g} s") from error
+            raise NoBudget(
+                f"{request}: our rate limit for this host allowed no request for {seconds:.3g} s (setting budget)"
+            ) from error
         finally:
             waited = self._clock.monotonic() - started
             if waited > 0.001:  # less is the asking itself

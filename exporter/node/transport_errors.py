@@ -22,7 +22,7 @@ def explain(error: Exception, operation: str, host: str, limit: float, redact: R
             )
         case aiohttp.ClientConnectorSSLError():
             return Unreachable(
-                f"{operation}: {error.host}:{error.port} does not speak TLS as we do: {error.os_error.reason}", "tls"
+                f"{operation}: TLS with {error.host}:{error.port} failed: {error.os_error.reason}", "tls"
             )
         case aiohttp.ClientConnectorDNSError() | UnicodeError():
             return Unreachable(f"{operation}: the name {host} does not resolve", "dns")
@@ -32,11 +32,11 @@ def explain(error: Exception, operation: str, host: str, limit: float, redact: R
             return Unreachable(f"{operation}: no connection to {error.host}:{error.port}: {reason}")
         case aiohttp.ClientOSError() if isinstance(error.__cause__, ssl.SSLError):
             # With TLS 1.3 a node that wants a client certificate refuses only after the handshake.
-            return Unreachable(f"{operation}: the node ended TLS: {error.__cause__.reason}", "tls")
+            return Unreachable(f"{operation}: the node ended the TLS connection: {error.__cause__.reason}", "tls")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
             return Malformed(f"{operation}: the answer does not match its Content-Encoding")
         case aiohttp.ClientPayloadError():
-            return Unreachable(f"{operation}: the answer broke off")
+            return Unreachable(f"{operation}: the connection closed before the end of the answer")
         case aiohttp.ClientHttpProxyError():
             return Unreachable(f"{operation}: the proxy refuses to connect: {error.status}")
         case aiohttp.ClientResponseError():

@@ -115,11 +115,13 @@ def content_of(heard: aiohttp.WSMessage, request: Request) -> bytes | None:
         case WSMsgType.CLOSE if heard.data == WSCloseCode.OK:
             return None
         case WSMsgType.CLOSE:
-            raise Unreachable(f"{request}: the answer broke off: the websocket was closed with {heard.data}")
+            raise Unreachable(
+                f"{request}: the websocket was closed before the end of the answer, with code {heard.data}"
+            )
         case WSMsgType.ERROR:
             raise what_is_wrong(heard.data, request)
         case _:
-            raise Unreachable(f"{request}: the answer broke off")
+            raise Unreachable(f"{request}: the connection closed before the end of the answer")
 
 
 async def next_frame(socket: ClientWebSocketResponse) -> aiohttp.WSMessage:
@@ -138,7 +140,7 @@ def too_late(request: Request, limit: float, *, is_end: bool) -> TimedOut:
 
 def what_is_wrong(error: object, request: Request) -> Malformed | TooLarge | Unreachable:
     if not isinstance(error, WebSocketError):
-        return Unreachable(f"{request}: the answer broke off")
+        return Unreachable(f"{request}: the connection closed before the end of the answer")
     if error.code == WSCloseCode.MESSAGE_TOO_BIG:
         return TooLarge(f"{request}: a message is larger than the answer may be")
     return Malformed(f"{request}: the answer is not a websocket's")

@@ -25,7 +25,7 @@ class NotThere(Exception):
 
 
 class NoneInTime(Exception):
-    """No collector is sure to end in time: a probe that runs nothing must not look like a success."""
+    """No collector has a timeout that fits: a probe that runs nothing must not look like a success."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def select(
     named: str | None,
     limit: timedelta,
 ) -> Selection:
-    """Return the collector that is named, or all that are sure to end within `limit`.
+    """Return the collector that is named, or all whose timeout is at most `limit`.
 
     `collectors` are all there are, the target's or not. Raises NotThere or NoneInTime.
     """
@@ -122,11 +122,13 @@ def why_not(name: str, target: Target, collector: Collector[Any] | None, named: 
     if collector is None:
         there = ", ".join(sorted(target.statuses))
         return f"{name} has no collector {named[:100]}; " + (
-            f"it has {there}" if there else "all that it could run are off"
+            f"it has {there}" if there else "all that it could run are disabled"
         )
     if kind not in collector.kinds:
-        return f"{named} asks targets of kind {', '.join(sorted(collector.kinds))}, and the kind of {name} is {kind}"
-    return f"{named} is off for {name}; switch it on by collectors: {{{named}: ...}}, see docs/collectors"
+        return f"{named} works only with targets of kind {' or '.join(sorted(collector.kinds))}; {name} is a {kind}"
+    required = [option for option, field in collector.options.model_fields.items() if field.is_required()]
+    options = f", options: {{{', '.join(f'{option}: ...' for option in required)}}}" if required else ""
+    return f"{named} is disabled for target {name}; set `collectors: {{{named}: {{enabled: true{options}}}}}` there"
 
 
 def is_good(runs: Iterable[Run]) -> bool:

@@ -61,7 +61,7 @@ def log_remarks(known: Iterable[Remark], remarks: Iterable[Remark], watch: Watch
             log.warning(f"{subject(watch)}: {summary}{detail and f': {detail}'}", extra=about)
     for summary in before:
         if summary not in now:
-            log.info(f"{subject(watch)}: no longer: {summary}", extra=about)
+            log.info(f"{subject(watch)}: resolved: {summary}", extra=about)
 
 
 def describe(watch: Watch, run: Run) -> str:
@@ -71,7 +71,8 @@ def describe(watch: Watch, run: Run) -> str:
         yield f"{watch.collector.name}: {headline(run)}"
         for request in run.requests:
             yield f"  {request.method} {request.path}: {request.outcome} in {request.seconds:.3f} s"
-        yield from (f"  {detail}" for detail in (run.error, run.traceback, *run.remarks, *run.news) if detail)
+        error = run.error and f"error: {run.error}"  # which often repeats the line of a request
+        yield from (f"  {detail}" for detail in (error, run.traceback, *run.remarks, *run.news) if detail)
 
     return "".join(f"{line}\n" for line in lines())
 

@@ -58,8 +58,8 @@ class Probe:
         try:
             return select(name, target, self.fleet.collectors, request.query.get("collector"), limit)
         except NoneInTime as error:
-            text = f"no collector of {name} is sure to end within {limit.total_seconds():.3g} s"
-            raise web.HTTPBadRequest(text=f"{text}; raise scrape_timeout, or name one: &collector=NAME\n") from error
+            text = f"no collector of {name} has a timeout of at most {limit.total_seconds():.3g} s"
+            raise web.HTTPBadRequest(text=f"{text}; raise scrape_timeout, or run one with &collector=NAME\n") from error
 
 
 def read_limit(request: web.Request, offset: timedelta) -> timedelta:
@@ -71,5 +71,5 @@ def read_limit(request: web.Request, offset: timedelta) -> timedelta:
     except (ValueError, OverflowError) as error:
         raise web.HTTPBadRequest(text="X-Prometheus-Scrape-Timeout-Seconds is not a number of seconds\n") from error
     if limit <= timedelta():
-        raise web.HTTPBadRequest(text="the scrape's timeout leaves no time; see --timeout-offset\n")
+        raise web.HTTPBadRequest(text="the scrape timeout is not longer than --timeout-offset\n")
     return limit

@@ -108,7 +108,7 @@ async def test_one_that_hangs_is_dead_within_seconds(
 async def test_what_speaks_no_http_is_no_exporter(ask: Ask) -> None:
     async with RawNode(b"\x1b[31mSSH-2.0-x\r\n\r\n") as other:
         status, said = await ask(other.url)
-    assert (status, "what is there speaks no HTTP" in said, "\x1b" in said) == (1, True, False)
+    assert (status, "the answer is not HTTP" in said, "\x1b" in said) == (1, True, False)
 
 
 async def test_what_hangs_up_is_no_exporter_where_there_is_no_tls(ask: Ask) -> None:
@@ -120,7 +120,7 @@ async def test_what_hangs_up_is_no_exporter_where_there_is_no_tls(ask: Ask) -> N
 async def test_a_port_that_only_the_exporter_knows_cannot_be_asked(ask: Ask) -> None:
     assert await ask("127.0.0.1:0") == (
         1,
-        "canton-exporter: the port of 127.0.0.1:0 is whichever was free; name one with --web.listen-address\n",
+        "canton-exporter: 127.0.0.1:0 is a random free port; set a fixed one with --web.listen-address\n",
     )
 
 

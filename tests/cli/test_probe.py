@@ -51,12 +51,15 @@ def alive(node: TestNode) -> None:
 
 
 async def test_a_collector_that_is_off_is_named_as_that(node: TestNode) -> None:
-    with pytest.raises(WrongConfiguration, match="reward_batches is off for a; switch it on by collectors"):
+    with pytest.raises(
+        WrongConfiguration,
+        match="reward_batches is disabled for target a; set `collectors: {reward_batches: {enabled: true}}`",
+    ):
         await probe(settings_for(node.url, reward_batches={"enabled": False}), "a", "reward_batches")
 
 
 async def test_a_collector_of_another_kind_is_not_one_to_switch_on(node: TestNode) -> None:
-    with pytest.raises(WrongConfiguration, match=r"^acs asks targets of kind scan, and the kind of b is ledger$"):
+    with pytest.raises(WrongConfiguration, match=r"^acs works only with targets of kind scan; b is a ledger$"):
         await probe(settings_for(node.url), "b", "acs")
 
 
@@ -91,7 +94,7 @@ async def test_a_question_that_fails_says_why_and_is_the_exit_status(
     status, metrics, told = await ask("feature_support")
     assert status == 1
     assert "probe_success 0.0" in metrics
-    assert told[-1] == "  GET /v0/feature-support: 500: An unexpected error occurred."
+    assert told[-1] == "  error: GET /v0/feature-support: 500: An unexpected error occurred."
 
 
 async def test_without_a_name_all_are_asked_that_do_not_take_long(
@@ -100,7 +103,7 @@ async def test_without_a_name_all_are_asked_that_do_not_take_long(
     node.get("/v0/feature-support", answers={"dummy": True})
     status, metrics, told = await ask(**all_but("acs", "feature_support", "health"))
     assert status == 0
-    assert told[0] == "left out, since they may take long: acs; name one with --collector"
+    assert told[0] == "not run because they may be slow: acs; run one with --collector NAME"
     asked = [line.partition(":")[0] for line in told[1:] if not line.startswith(" ")]
     assert asked == ["feature_support", "health"]
     assert 'canton_up{network="default",role="own",target="a"} 1.0' in metrics
@@ -179,7 +182,7 @@ async def test_who_names_nothing_that_is_there_hears_what_is(ask: Callable[..., 
         await ask(None, "c")
     with pytest.raises(WrongConfiguration, match=r"^a has no collector x; it has acs, acs_snapshot, "):
         await ask("x")
-    with pytest.raises(WrongConfiguration, match=r"^a has no collector that is quick; name one with --collector$"):
+    with pytest.raises(WrongConfiguration, match=r"^all collectors of a may be slow; run one with --collector NAME$"):
         await ask(**all_but("acs"))
 
 

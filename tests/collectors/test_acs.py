@@ -240,7 +240,7 @@ async def test_a_page_of_another_snapshot_ends_the_count(node: TestNode, lines: 
     tell_snapshot(node)
     node.post("/v2/state/acs", ASKED, answers=page(contract(AMULET), token="b"))
     node.post("/v2/state/acs", {**ASKED, "after": "b"}, answers=page(contract(AMULET), **other))
-    said = f"malformed: POST /v2/state/acs: a page of another snapshot than that of {TAKEN}"
+    said = f"malformed: POST /v2/state/acs: a page of a snapshot other than that of {TAKEN}"
     assert await lines(acs) == [said]
 
 

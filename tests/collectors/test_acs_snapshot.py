@@ -94,7 +94,7 @@ async def test_a_node_that_only_repeats_the_time_asked_for_does_not_tell(node: T
     lack(node, f"GET {TIMESTAMP}")
     node.post("/v2/state/acs", newest(), answers={"record_time": NOW, "migration_id": 4, "created_events": []})
     assert await lines(acs_snapshot, migration_id=4) == [
-        "unsupported: the node lacks GET /v0/state/acs/snapshot-timestamp and reports nowhere else when it was taken"
+        "unsupported: the node lacks GET /v0/state/acs/snapshot-timestamp, and reports its snapshot's time nowhere else"
     ]
 
 

@@ -269,7 +269,7 @@ async def test_a_websocket_that_ends_with_an_error_or_none_is_no_smaller_count(n
     said = f"GET {AT_ONCE}: 400 PARTICIPANT_PRUNED_DATA_ACCESSED: gone"
     assert await lines(ledger_contracts) == [f"refused: {said}"]
     node.socket(AT_ONCE, WANTED, *active(ASSET, ASSET), code=1011)
-    said = f"GET {AT_ONCE}: the answer broke off: the websocket was closed with 1011"
+    said = f"GET {AT_ONCE}: the websocket was closed before the end of the answer, with code 1011"
     assert await lines(ledger_contracts) == [f"unreachable: {said}"]
 
 
@@ -299,7 +299,7 @@ async def test_a_websocket_that_gives_less_than_a_list_before_is_a_broken_answer
 ) -> None:
     more_than_a_list(node)
     node.socket(AT_ONCE, WANTED, *active(*[ASSET] * count))
-    said = f"the answer broke off: {count} contracts, and a list had 200"
+    said = f"the answer is not complete: {count} contracts, and a list had 200"
     assert await lines(ledger_contracts) == [f"unreachable: GET {AT_ONCE}: {said}"]
 
 

@@ -27,7 +27,7 @@ KNOWN = [
 INFO = [*KNOWN, "canton_ledger_vetting_readable 1.0"]
 UNREAD = [*KNOWN, "canton_ledger_vetting_readable 0.0"]
 NOT_THERE: dict[str, Any] = {"status": 404, "body": b"The requested resource could not be found."}
-CANNOT = "what this participant has vetted cannot be read"
+CANNOT = "the vetted packages cannot be read"
 
 
 def delay(**parts: Any) -> dict[str, Any]:

@@ -243,7 +243,9 @@ async def test_a_node_that_finds_everything_too_much_fails(node: TestNode, lines
     tell(node, 100, 102, limit=100, **TOO_MANY)
     tell(node, 100, 101, limit=50, **TOO_MANY)
     assert (await lines(ledger_updates))[0] == "canton_ledger_updates_offset 100.0"
-    assert str(lines.run.remarks[0]).startswith("the stream is read in smaller spans: POST /v2/updates: 413")
+    assert str(lines.run.remarks[0]).startswith(
+        "the answer was too large; less of the stream is requested at once: POST /v2/updates: 413"
+    )
     [line] = await lines(ledger_updates)
     assert line.startswith("too_large: POST /v2/updates: 413"), "there is nothing more to learn"
 
@@ -286,7 +288,7 @@ async def test_an_end_that_stays_below_what_was_read_is_a_participant_rebuilt(no
     shown = counted(await lines(ledger_updates))
     assert shown == {"updates_offset": 100}
     assert [str(remark) for remark in lines.run.remarks] == [
-        "the ledger's end is below what was read: 40, not yet taken for a new ledger"
+        "the ledger end went back: to 40; if the next run finds it so too, the ledger counts as a new one"
     ]
     shown = counted(await lines(ledger_updates))
     assert (shown["updates_offset"], shown['updates_gaps_total{reason="reset"}']) == (40, 1)

@@ -121,7 +121,7 @@ async def test_looks_at_twenty_rounds_and_no_more(node: TestNode, lines: Lines) 
     tell_newest(node, 100)
     tell_roots(node, **{f"r{number}": "Undetermined" for number in range(81, 101)})
     assert await lines(reward_batches) == []
-    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
+    assert [str(remark) for remark in lines.run.remarks] == ["no recent round has reward batches"]
     tell_roots(node, r81="aa")
     tell_tree(node, 81, aa=leaf((APP, "1")))
     assert await lines(reward_batches) == shown(81, 0, 1, 1, "1.0")
@@ -168,7 +168,7 @@ async def test_a_scan_where_no_round_is_found_has_no_tree_yet(node: TestNode, li
     for number in (1, 0):
         node.get(f"{ROUNDS}/{number}/root-hash", status=404, answers={"error": "No root hash"})
     assert await lines(reward_batches) == []
-    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
+    assert [str(remark) for remark in lines.run.remarks] == ["no recent round has reward batches"]
 
 
 async def test_an_answer_with_neither_status_nor_root_is_malformed(node: TestNode, lines: Lines) -> None:
@@ -252,7 +252,7 @@ async def test_of_the_rounds_it_is_told_it_takes_the_newest_that_is_there(
 async def test_none_of_the_rounds_it_is_told_is_there_yet(node: TestNode, lines: Lines) -> None:
     tell_tree(node, 9, bb=None)
     assert await lines(reward_batches, rounds=[{"round": 9, "root_hash": "bb"}]) == []
-    assert [str(remark) for remark in lines.run.remarks] == ["no round has a tree: none of those looked at"]
+    assert [str(remark) for remark in lines.run.remarks] == ["no configured round has reward batches"]
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,9 @@ async def test_a_node_that_tells_nothing_of_it_is_unsupported(
     node: TestNode, lines: Lines, answer: dict[str, Any]
 ) -> None:
     node.answer_everything(status=404, **answer)
-    assert await lines(scan_status) == ["unsupported: the node reports neither its release nor how far it is"]
+    assert await lines(scan_status) == [
+        "unsupported: the node reports neither its release nor up to which record time it has data"
+    ]
 
 
 @pytest.mark.parametrize("path", [LAST, VERSION])

@@ -113,7 +113,7 @@ async def test_where_a_member_is_not_known_the_rules_are_asked_for_anew(node: Te
 async def test_says_what_to_set_where_the_rules_are_nowhere(node: TestNode, lines: Lines, domain_id: Any) -> None:
     tell_rules(node, domain_id)
     assert await lines(traffic, **OPTIONS) == [
-        "refused: the rules are between two synchronizers just now; wait, or set the option synchronizer"
+        "refused: the coin rules are on their way between two synchronizers; wait, or set the option synchronizer"
     ]
 
 

@@ -231,7 +231,7 @@ async def test_a_file_below_a_file_is_no_token(file: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"\n", b" \r\n\t ", b"two\nlines", b"a\x00b", b"a\x1b[31mb", b"a\tb"])
 async def test_a_file_that_is_not_one_line_of_text_is_unauthorized(file: Path, content: bytes) -> None:
     write(file, content)
-    assert await unauthorized(FileToken(file)) == f"{file} holds no token: one line of text is expected"
+    assert await unauthorized(FileToken(file)) == f"{file} has no token; write one line of text"
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfet\x00", "tökén".encode(), b"\xef\xbb\xbftoken"])
@@ -263,14 +263,14 @@ async def test_an_empty_file_whose_token_was_refused_is_unauthorized(file: Path)
     await auth.token()
     change(file, "", 1000)
     auth.reject(Token("old-token"))
-    assert await unauthorized(auth) == f"{file} holds no token: one line of text is expected"
+    assert await unauthorized(auth) == f"{file} has no token; write one line of text"
 
 
 async def test_a_file_that_turned_to_nonsense_is_unauthorized_until_it_is_mended(file: Path) -> None:
     auth = FileToken(file)
     await auth.token()
     change(file, "two\nlines", 1000)
-    assert await unauthorized(auth) == f"{file} holds no token: one line of text is expected"
-    assert await unauthorized(auth) == f"{file} holds no token: one line of text is expected"
+    assert await unauthorized(auth) == f"{file} has no token; write one line of text"
+    assert await unauthorized(auth) == f"{file} has no token; write one line of text"
     change(file, "new-token", 1000)
     assert await text(auth) == "new-token"

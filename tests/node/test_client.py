@@ -468,7 +468,7 @@ async def test_a_node_that_wants_to_be_left_alone_is_asked_nothing_but_whether_i
     clock.advance(8)
     with pytest.raises(Limited) as caught:
         await asked.get(PATH, Thing)
-    assert str(caught.value) == f"GET {PATH}: not sent: the node asked to be left alone for 22 s more (429)"
+    assert str(caught.value) == f"GET {PATH}: not sent: the node asked to wait 22 s more (429)"
     assert (await asked.fetch("/livez")).status == 200
     assert log(asked) == [f"GET {PATH} 429", f"GET {PATH} limited", "GET /livez 200"]
     assert len(node.requests) == 2
@@ -549,11 +549,11 @@ async def test_pages_leave_half_of_the_budget_to_others(
     pages = asked.pages(PATH, Page, body_after)
     await anext(pages)
     await anext(pages)
-    with pytest.raises(NoBudget, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="our rate limit for this host allowed no request for"):
         await anext(pages)
     assert await asked.get(PATH, Thing) == Thing(1)
     assert await asked.get(PATH, Thing) == Thing(1)
-    with pytest.raises(NoBudget, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="our rate limit for this host allowed no request for"):
         await asked.get(PATH, Thing)
 
 
@@ -568,7 +568,7 @@ async def test_a_node_may_be_asked_with_half_of_the_budget_only(
     )
     await half.get(PATH, Thing)
     await half.get(PATH, Thing)
-    with pytest.raises(NoBudget, match="the host's request budget left no room"):
+    with pytest.raises(NoBudget, match="our rate limit for this host allowed no request for"):
         await half.get(PATH, Thing)
     await whole.get(PATH, Thing)
 

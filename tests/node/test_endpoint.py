@@ -67,7 +67,7 @@ async def test_a_header_that_is_missing_keeps_requests_back_until_it_is_there(
 async def test_a_header_that_is_not_one_line_is_told(connect: Connect, file: Path, text: str) -> None:
     write(file, text)
     said = await fault(connect("http://127.0.0.1:9", header_files={"X-Api-Key": file}))
-    assert said == f"unauthorized: {file} holds no header X-Api-Key: one line of text is expected"
+    assert said == f"unauthorized: {file} has no header X-Api-Key; write one line of text"
 
 
 async def test_requests_go_where_the_urls_file_says_now(connect: Connect, node: TestNode, file: Path) -> None:
@@ -127,7 +127,7 @@ async def test_a_file_that_holds_no_url_is_told_without_what_it_holds(
 
 async def test_a_url_with_a_user_is_not_asked_beside_another_way_of_authorization(connect: Connect, file: Path) -> None:
     write(file, "http://user:sesame@127.0.0.1:9")
-    said = f"unreachable: the url in {file} has a user, and the target is authorized in another way too; keep one"
+    said = f"unreachable: the url in {file} has a user, and the target has another authorization; keep one"
     assert await fault(connect(None, url_file=file, headers={"authorization": "Token x"})) == said
     assert await fault(connect(None, url_file=file, auth={"type": "bearer", "token": "t"})) == said
 
@@ -184,7 +184,7 @@ async def test_the_node_that_asked_is_left_alone_though_the_url_is_another_by_no
     transport.back_off(limited.endpoint, 60)
     assert (await ask(transport)).status == 200
     write(file, node.url)
-    assert "asked to be left alone for 60 s more" in await fault(transport)
+    assert "the node asked to wait 60 s more" in await fault(transport)
 
 
 async def test_secrets_of_a_header_called_url_are_apart_from_those_of_the_url(connect: Connect, file: Path) -> None:

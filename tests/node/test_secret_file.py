@@ -28,7 +28,7 @@ def test_of_a_huge_file_only_the_beginning_is_read(tmp_path: Path) -> None:
     with huge.open("wb") as file:
         file.write(b"a" * (MOST_BYTES + 1))
         file.truncate(2**40)
-    assert fault(huge) == f"{huge} holds no token: one line of text is expected"
+    assert fault(huge) == f"{huge} has no token; write one line of text"
 
 
 def test_the_longest_line_is_read_whole(tmp_path: Path) -> None:

@@ -97,9 +97,24 @@ def after_one_request(answer: str, size: float | None, throttled: float = 0, met
             None,
             id="hung up in a header",
         ),
-        pytest.param([SIZED % 100, b"abc"], "Unreachable: the answer broke off", 3, id="cut in the body"),
-        pytest.param([SIZED % 100], "Unreachable: the answer broke off", 0, id="cut before the body"),
-        pytest.param([CHUNKED, b"5\r\nhello\r\n5\r\nhe"], "Unreachable: the answer broke off", 7, id="cut in a chunk"),
+        pytest.param(
+            [SIZED % 100, b"abc"],
+            "Unreachable: the connection closed before the end of the answer",
+            3,
+            id="cut in the body",
+        ),
+        pytest.param(
+            [SIZED % 100],
+            "Unreachable: the connection closed before the end of the answer",
+            0,
+            id="cut before the body",
+        ),
+        pytest.param(
+            [CHUNKED, b"5\r\nhello\r\n5\r\nhe"],
+            "Unreachable: the connection closed before the end of the answer",
+            7,
+            id="cut in a chunk",
+        ),
         pytest.param(
             [b"SSH-2.0-OpenSSH_9.6\r\n"],
             "NotHttp: the answer is not HTTP: Bad status line: Expected HTTP/, RTSP/ or ICE/: b'SSH-2.0-OpenSSH_9.6' ^",
@@ -302,7 +317,7 @@ async def test_a_node_that_does_not_speak_tls_is_unreachable(connect: Connect, c
     async with RawNode(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as node:
         address = node.url.removeprefix("http://")
         said = await fault(ask(connect(f"https://{address}")))
-    assert said == f"Unreachable: {ASKED}: {address} does not speak TLS as we do: WRONG_VERSION_NUMBER"
+    assert said == f"Unreachable: {ASKED}: TLS with {address} failed: WRONG_VERSION_NUMBER"
     assert counted(counters) == after_one_request("unreachable", None)
 
 
@@ -787,7 +802,7 @@ async def test_a_budget_without_room_in_time_is_told_from_a_silent_node(
     transport = hasty(Budget(rate=0.01, burst=1))
     await ask(transport)
     said = await fault(ask(transport, seconds=0.1))
-    assert said == f"NoBudget: {ASKED}: the host's request budget left no room for 0.1 s"
+    assert said == f"NoBudget: {ASKED}: our rate limit for this host allowed no request for 0.1 s (setting budget)"
     assert 0.05 < budget_wait(counters) < 0.5
     assert len(node.requests) == 1
     assert value_of(counters, self_metrics.REQUESTS) == 1

@@ -218,7 +218,7 @@ async def test_a_remark_whose_detail_differs_each_time_is_logged_once_and_when_i
     assert [record.message for record in caplog.records] == ["health on a: the node is down: GET /livez: 503: trace 1"]
     node.answer_everything(status=200, body=b"")
     await until(lambda: status.last and status.last.remarks == ())
-    assert [record.message for record in caplog.records][1:] == ["health on a: no longer: the node is down"]
+    assert [record.message for record in caplog.records][1:] == ["health on a: resolved: the node is down"]
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))
@@ -247,7 +247,7 @@ async def test_a_second_remark_that_appears_later_is_logged_too(
     await until(lambda: status.last and status.last.outcome is Outcome.OK)
     assert logged()[3:] == ["remarking succeeded again on a"], "what was remarked before the run that failed is known"
     node.get("/v2/things", answers={})
-    await until(lambda: logged()[4:] == [f"remarking on a: no longer: {thing} is odd" for thing in "ab"])
+    await until(lambda: logged()[4:] == [f"remarking on a: resolved: {thing} is odd" for thing in "ab"])
 
 
 @collector(*Kind, interval=timedelta(milliseconds=50), timeout=minutes(1))

@@ -14,7 +14,7 @@ from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.probe_selection import NoneInTime, NotThere, Selection, check_target, select
 from tests.nodes import TestNode
 
-COLLECTORS = {name: discover()[name] for name in ("acs", "feature_support", "health", "ledger_offsets")}
+COLLECTORS = {name: discover()[name] for name in ("acs", "feature_support", "health", "ledger_offsets", "traffic")}
 OFF = {"enabled": False}
 MINUTE = minutes(1)
 
@@ -66,10 +66,16 @@ def test_a_probe_that_would_run_nothing_is_none(fleet: Fleet, target: str, limit
     [
         ("scan", "acks", "scan has no collector acks; it has acs, feature_support, health"),
         ("scan", "a" * 200, f"scan has no collector {'a' * 100}; it has acs, feature_support, health"),
-        ("scan", "ledger_offsets", "ledger_offsets asks targets of kind ledger, and the kind of scan is scan"),
-        ("participant", "acs", "acs asks targets of kind scan, and the kind of participant is ledger"),
-        ("observed", "acs", "acs is off for observed; switch it on by collectors: {acs: ...}, see docs/collectors"),
-        ("silent", "acks", "silent has no collector acks; all that it could run are off"),
+        ("scan", "ledger_offsets", "ledger_offsets works only with targets of kind ledger; scan is a scan"),
+        ("participant", "acs", "acs works only with targets of kind scan; participant is a ledger"),
+        ("observed", "acs", "acs is disabled for target observed; set `collectors: {acs: {enabled: true}}` there"),
+        (
+            "scan",
+            "traffic",
+            "traffic is disabled for target scan; set "
+            "`collectors: {traffic: {enabled: true, options: {members: ...}}}` there",
+        ),
+        ("silent", "acks", "silent has no collector acks; all that it could run are disabled"),
     ],
 )
 def test_what_a_target_does_not_run_is_not_there_for_a_reason(

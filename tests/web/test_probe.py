@@ -105,7 +105,7 @@ async def test_tells_a_person_what_was_asked_and_answered(open_site: Open, node:
         (
             "target=scan&collector=ledger_offsets",
             404,
-            "ledger_offsets asks targets of kind ledger, and the kind of scan is scan\n",
+            "ledger_offsets works only with targets of kind ledger; scan is a scan\n",
         ),
     ],
 )
@@ -140,7 +140,7 @@ async def test_a_scrape_too_short_for_any_collector_is_no_success(open_site: Ope
     client = await open_site()
     assert await ask(client, "target=scan", **{"X-Prometheus-Scrape-Timeout-Seconds": "2"}) == (
         400,
-        "no collector of scan is sure to end within 1.5 s; raise scrape_timeout, or name one: &collector=NAME\n",
+        "no collector of scan has a timeout of at most 1.5 s; raise scrape_timeout, or run one with &collector=NAME\n",
     )
 
 
