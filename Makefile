@@ -6,7 +6,7 @@ RUN := .venv/bin/python -m
 .DEFAULT_GOAL := help
 .PHONY: help demo run test test-slow coverage check lint types docs test-chart chart incidents bench lock package collector clean
 
-help: ## Say what can be made
+help: ## List all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
@@ -15,16 +15,16 @@ demo: .venv/installed ## Run the exporter on a simulated network: http://localho
 run: .venv/installed ## Run the exporter on your nodes: make run CONFIG=exporter.yaml
 	@.venv/bin/canton-exporter --config.file=$(CONFIG)
 
-test: .venv/installed ## Pass the tests, but for slow ones: the demo, and rules over days
+test: .venv/installed ## Run the tests, but for slow ones: the demo, and rules over days
 	@$(RUN) pytest -n auto --dist worksteal -m "not slow"
 
-test-slow: .venv/installed ## Pass the slow tests
+test-slow: .venv/installed ## Run the slow tests
 	@$(RUN) pytest -m slow
 
-coverage: .venv/installed ## Pass all tests and say which lines none of them reaches
+coverage: .venv/installed ## Run all tests and list the lines that none of them reaches
 	@$(RUN) pytest -n auto --dist worksteal --cov=exporter --cov-report=term:skip-covered
 
-check: test test-slow lint types ## Pass everything that CI runs
+check: test test-slow lint types ## Check tests, style, imports, types, generated files (CI checks more: .ci/run)
 	@.venv/bin/python -m tools.generate --check
 
 lint: .venv/installed ## Check style, and that imports point down only
@@ -33,14 +33,14 @@ lint: .venv/installed ## Check style, and that imports point down only
 types: .venv/installed ## Check types
 	@$(RUN) mypy
 
-docs: .venv/installed ## Write what is generated: metric and configuration reference, example
+docs: .venv/installed ## Write all generated files: references, pages, example, rules, dashboards, chart
 	@.venv/bin/python -m tools.generate
 
 collector: .venv/installed ## Start a collector: make collector NAME=sv_nodes KIND=scan ROUTE=/v0/dso
 	@$(RUN) tools.new_collector $(NAME) $(KIND) $(ROUTE)
 	@$(RUN) ruff format -q . && $(RUN) tools.generate
 
-test-chart: .venv/chart ## Pass the tests of the Helm chart, which need the real engine (100 MB)
+test-chart: .venv/chart ## Run the tests of the Helm chart, which need the real engine (100 MB)
 	@$(RUN) pytest -n auto tests/chart
 
 chart: .venv/chart ## Package the Helm chart into dist/

@@ -113,7 +113,7 @@ def worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 
 
 class WrongConfiguration(Exception):
-    """Everything that is wrong with a configuration, at once."""
+    """What is wrong with a configuration: all that was found, and not only the first."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__("\n".join(faults))

@@ -1,4 +1,4 @@
-"""How much of what others send is read, kept or shown. What only one collector bounds stands in that collector.
+"""How much of what others send is read, kept or shown. A limit that only one module keeps stands in that module.
 
 Each is well above the largest value seen on real networks.
 """

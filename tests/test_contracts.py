@@ -53,6 +53,9 @@ BREACHES = {
     "a duration knows its file": ("Inside the configuration", "config/durations.py", "exporter.config.loader"),
     "a collector goes past its face": ("Collectors import one face", "collectors/acs.py", "exporter.node.transport"),
     "what collectors share goes past it": ("Collectors import one face", "api/scan.py", "exporter.errors"),
+    "a collector has a clock of its own": ("Collectors import one face", "collectors/acs.py", "exporter.clock"),
+    "a collector sets up the log": ("Collectors import one face", "collectors/acs.py", "exporter.log"),
+    "what collectors share reads files": ("Collectors import one face", "api/scan.py", "exporter.files"),
     "a limit knows who keeps it": (DOWN, "limits.py", "exporter.node.client"),
     "a collector knows another": (
         "A collector knows no other collector",

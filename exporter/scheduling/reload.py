@@ -41,10 +41,10 @@ class Reloader:
                 self._is_successful = False
                 self._counters.add(self_metrics.RELOADS, "failure")
                 # Its faults are the whole report: there is no bug to trace.
-                log.error(
+                log.error(  # noqa: TRY400
                     "the new configuration has errors; the old one stays in use",
                     extra={"error": "; ".join(error.faults)},
-                )  # noqa: TRY400
+                )
                 raise
             else:
                 await self._fleet.apply(settings)

@@ -53,7 +53,7 @@ def alive(node: TestNode) -> None:
 async def test_a_collector_that_is_off_is_named_as_that(node: TestNode) -> None:
     with pytest.raises(
         WrongConfiguration,
-        match="reward_batches is disabled for target a; set `collectors: {reward_batches: {enabled: true}}`",
+        match=r"^reward_batches is disabled for target a; set ",
     ):
         await probe(settings_for(node.url, reward_batches={"enabled": False}), "a", "reward_batches")
 

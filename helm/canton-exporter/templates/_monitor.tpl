@@ -32,7 +32,7 @@ monitor's values wins, whole: of what it says of TLS, nothing is to be filled in
 {{- merge (dict) (default dict $monitor.spec) $spec | toYaml -}}
 {{- end -}}
 
-{{/* (dict target shards): the shard that watches a target, as exporter/shards.py has it */}}
+{{/* (dict target shards): the shard that watches a target, as exporter/scheduling/sharding.py has it */}}
 {{- define "canton-exporter.shardOf" -}}
 {{- $highest := "" -}}{{- $winner := 0 -}}
 {{- range $shard := until (int .shards) -}}
