@@ -3,13 +3,15 @@
 import json
 import logging
 import math
+import os
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from exporter.log import Json, Logfmt, quote, set_up
+from exporter.log import LONGEST_LINE, MOST_LINES, Json, Logfmt, Writer, dropped_lines, quote, set_up
 
 MOMENT = 1_795_240_000.25
 FORGERIES = [
@@ -135,30 +137,113 @@ def root() -> Iterator[logging.Logger]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     yield root
+    flush()
     root.handlers[:], root.level = handlers, level
+
+
+def flush() -> None:
+    """Have all written that was logged."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, Writer):
+            handler.close()
 
 
 @pytest.mark.parametrize(("level", "told"), [("debug", 4), ("info", 3), ("warning", 2), ("error", 1)])
 def test_writes_its_level_and_above_to_standard_error(
-    root: logging.Logger, capsys: pytest.CaptureFixture[str], level: str, told: int
+    root: logging.Logger, capfd: pytest.CaptureFixture[str], level: str, told: int
 ) -> None:
     set_up(level, "logfmt")
     for name in ("debug", "info", "warning", "error"):
         logging.getLogger("exporter.test").log(getattr(logging, name.upper()), "m", extra={"n": name})
-    out, err = capsys.readouterr()
+    flush()
+    out, err = capfd.readouterr()
     assert (out, len(err.splitlines())) == ("", told)
     assert err.endswith("level=error msg=m n=error\n")
 
 
-def test_writes_json_where_that_is_asked_for(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+def test_writes_json_where_that_is_asked_for(root: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     set_up("info", "json")
     logging.getLogger("exporter.test").info("m", extra={"target": "a"})
-    line = json.loads(capsys.readouterr().err)
+    flush()
+    line = json.loads(capfd.readouterr().err)
     assert (line["level"], line["msg"], line["target"]) == ("info", "m", "a")
 
 
-def test_set_up_twice_writes_once(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+def test_set_up_twice_writes_once(root: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     set_up("info", "logfmt")
     set_up("info", "logfmt")
     logging.getLogger("exporter.test").info("m")
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    flush()
+    assert len(capfd.readouterr().err.splitlines()) == 1
+
+
+class Reader:
+    """A pipe that somebody reads, or does not."""
+
+    def __init__(self) -> None:
+        self.reads, self.writes = os.pipe()
+
+    def lines(self, count: int) -> list[str]:
+        with os.fdopen(self.reads, encoding="utf-8", closefd=False) as file:
+            return [file.readline() for _ in range(count)]
+
+    def drain(self) -> None:
+        """Read until nobody writes any more."""
+        while os.read(self.reads, 2**20):
+            pass
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    reader = Reader()
+    yield reader
+    os.close(reader.reads)
+
+
+@pytest.fixture
+def writer(reader: Reader) -> Iterator[Writer]:
+    """A writer that is the root logger's handler."""
+    root, before = logging.getLogger(), logging.getLogger().handlers[:]
+    writer = Writer(reader.writes)
+    writer.setFormatter(Logfmt())
+    root.addHandler(writer)
+    yield writer
+    root.handlers[:] = before
+    drain = threading.Thread(target=reader.drain)
+    drain.start()
+    writer.close()
+    assert not writer._thread.is_alive()
+    os.close(reader.writes)
+    drain.join()
+
+
+def test_a_log_that_nobody_reads_stops_nobody_and_what_is_dropped_is_counted(writer: Writer, reader: Reader) -> None:
+    line = "x" * LONGEST_LINE
+    for _ in range(2 * MOST_LINES):
+        writer.handle(record(line))
+    assert MOST_LINES - 10 <= writer.dropped == dropped_lines() <= MOST_LINES
+    assert reader.lines(1)[0].startswith("ts=")
+
+
+def test_a_line_is_cut_that_nobody_would_read(writer: Writer, reader: Reader) -> None:
+    writer.handle(record("x" * 10 * LONGEST_LINE))
+    [line] = reader.lines(1)
+    assert (len(line), line[-5:]) == (LONGEST_LINE + 4, "x...\n")
+
+
+def test_what_was_logged_is_written_before_the_end(reader: Reader) -> None:
+    writer = Writer(reader.writes)
+    writer.setFormatter(Logfmt())
+    for number in range(100):
+        writer.handle(record(f"line {number}"))
+    writer.close()
+    os.close(reader.writes)
+    assert [line.split("line ")[1] for line in reader.lines(100)] == [f'{number}"\n' for number in range(100)]
+
+
+def test_a_log_that_was_closed_is_counted_and_stops_nobody(reader: Reader) -> None:
+    os.close(reader.writes)
+    writer = Writer(reader.writes)
+    writer.handle(record())
+    writer.close()
+    assert writer.dropped == 1

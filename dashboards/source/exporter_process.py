@@ -193,4 +193,13 @@ def work() -> list[Made]:
             width=6,
             bars=True,
         ),
+        graph(
+            "Dropped log lines",
+            "Log lines that were lost, as whatever reads the exporter's standard error did not keep up. Normal is 0. "
+            "Look at the container's log driver, or at what standard error is piped to.",
+            more("canton_exporter_log_lines_dropped_total"),
+            WORTH_A_LOOK,
+            width=6,
+            bars=True,
+        ),
     ]

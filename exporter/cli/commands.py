@@ -126,7 +126,8 @@ async def serve(
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(name, end, stop)
+        # Not the loop's own handler, which would not run while this thread waits for somebody to read what it writes.
+        signal.signal(name, lambda *_: end(loop, stop))
     app = build(settings, access, flags, shard, read)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -141,7 +142,7 @@ async def serve(
     if read:
         loop.add_signal_handler(signal.SIGHUP, reload)
     elif signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        loop.add_signal_handler(signal.SIGHUP, end, stop)
+        signal.signal(signal.SIGHUP, lambda *_: end(loop, stop))
     if watched:
         start(keep_looking(watched, flags.config_auto_reload_interval, reload))
     await app.run(stop)
@@ -166,9 +167,9 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def end(stop: asyncio.Event) -> None:
+def end(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     """End in good order; if that takes too long, end all the same."""
-    stop.set()
+    loop.call_soon_threadsafe(stop.set)
     watchdog = threading.Timer(END_SECONDS, os._exit, [0])
     watchdog.daemon = True
     watchdog.start()

@@ -27,6 +27,10 @@ LATE = Metric(
     "canton_exporter_runs_late_seconds",
     "Seconds that the newest run of a collector started late; absent before the first.",
 )
+LOG_LINES_DROPPED = Metric(
+    "canton_exporter_log_lines_dropped_total",
+    "Log lines that were dropped, as nobody read the log or it could not be written.",
+)
 PROBES = Metric("canton_exporter_probes_running", "Number of /probe requests that are being answered.")
 
 TARGET_INFO = Metric(

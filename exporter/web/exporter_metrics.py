@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector,
 
 from exporter import __version__
 from exporter.exposition.text import Lines, read_registry
+from exporter.log import dropped_lines
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Sample
 from exporter.scheduling.fleet import Fleet
@@ -40,6 +41,7 @@ class ExporterMetrics:
         yield self_metrics.SHARD.sample(self._fleet.shard.number)
         yield self_metrics.SHARDS.sample(self._fleet.shard.total)
         yield from self._reloader.samples()
+        yield self_metrics.LOG_LINES_DROPPED.sample(dropped_lines())
         yield self_metrics.PROBES.sample(self._probe.running)
         if latest := self._fleet.latest:
             yield self_metrics.LAST_START.sample(latest.at)

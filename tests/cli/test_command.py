@@ -3,12 +3,14 @@
 import asyncio
 import json
 import logging
+import os
 import re
 import shutil
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
@@ -320,6 +322,39 @@ async def test_ends_while_a_node_hangs_and_a_scraper_does(start: Start, node: Te
     assert await command.end(signal.SIGTERM) == 0
     assert "Traceback" not in command.said
     writer.close()
+
+
+async def test_a_log_that_nobody_reads_stops_neither_runs_nor_the_end(
+    tmp_path: Path, node: TestNode, port: int
+) -> None:
+    node.answer_everything(status=500, body=b"x" * 150)
+    often = "collectors: {feature_support: {interval: 20ms}}"
+    targets = "".join(f"  t{number}: {{kind: scan, role: own, url: '{node.url}', {often}}}\n" for number in range(10))
+    (tmp_path / "exporter.yaml").write_text(f"budget: {{rate: 100000, burst: 100000}}\ntargets:\n{targets}")
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    with suppress(BlockingIOError):
+        while os.write(writes, b"." * 4096):  # the pipe is full from the start
+            pass
+    os.set_blocking(writes, True)
+    flags = ("--config.file=exporter.yaml", f"--web.listen-address=127.0.0.1:{port}", "--log.level=debug")
+    process = await asyncio.create_subprocess_exec(COMMAND, *flags, cwd=tmp_path, stderr=writes)
+    try:
+        command = Command(process, port)
+        await command.until_healthy()
+        asked = len(node.requests)
+        async with asyncio.timeout(PATIENCE):
+            while len(node.requests) < asked + 100:  # noqa: ASYNC110 - the node counts, and has no event
+                await asyncio.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(10):
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        os.close(reads)
+        os.close(writes)
 
 
 @pytest.mark.parametrize("style", ["logfmt", "json"])
