@@ -26,6 +26,8 @@ class Reloader:
         self._fleet = fleet
         self._clock = clock
         self._reloading = asyncio.Lock()
+        self._next: asyncio.Task[None] | None = None
+        """The reload that has not begun yet."""
         self._is_successful = True
         self._read_at = clock.now()
         self._counters = Counters()
@@ -33,10 +35,20 @@ class Reloader:
             self._counters.add(self_metrics.RELOADS, result, amount=0)
 
     async def reload(self) -> None:
-        """Read the settings anew and put them in force. Raises WrongConfiguration, and then all is as it was."""
+        """Read the settings anew and put them in force. Raises WrongConfiguration, and then all is as it was.
+
+        However many ask while one is under way, one more follows: it reads what all of them mean.
+        """
+        if self._next is None:
+            self._next = asyncio.create_task(self._reload_next())
+            self._next.add_done_callback(asyncio.Task.exception)  # it is logged, even if nobody waits any more
+        await asyncio.shield(self._next)
+
+    async def _reload_next(self) -> None:
         async with self._reloading:
+            self._next = None  # who asks from now on means a later state of the file
             try:
-                settings = self._read()
+                settings = await asyncio.to_thread(self._read)  # thousands of targets take seconds
             except WrongConfiguration as error:
                 self._is_successful = False
                 self._counters.add(self_metrics.RELOADS, "failure")
