@@ -23,7 +23,7 @@ RULES = Path(__file__).absolute().parent.parent.parent / "dashboards/rules.yaml"
 """There in a copy of the project, not in a package that was installed."""
 USER = "ledger-api-user"
 BUDGET = {"rate": 25, "burst": 50}
-"""Five nodes on one host share one budget; that of a single node would make their first minute slow."""
+"""Scans on one host share one budget; that of a single one would make their first minute slow."""
 
 
 def demo_token(seconds: float = 30 * 86_400) -> str:

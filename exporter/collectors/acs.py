@@ -2,7 +2,7 @@
 
 Asks: POST /v2/state/acs, or v1, or v0, page after page, once for each new snapshot; before that as acs_snapshot does.
 Needs: nothing; a scan knows no tokens.
-Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget: by
+Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the request budget: by
 default a million contracts take seven minutes. Name templates or parties to read less. Of a node that does not report
 when its snapshot was taken, all of it is read every time. A million contracts are gigabytes off somebody else's
 server: a scan whose role is observed is read only where `collectors.acs` is configured.

@@ -5,7 +5,7 @@ Asks: POST /v2/state/active-contracts-page, page after page; on older releases G
 which cannot go on after them, a websocket to /v2/state/active-contracts for more than 200 contracts.
 Needs: a token that may read as the parties, or as any party. On Canton 3.4, for more than 200 contracts, that proxies
 on the way let websockets through.
-Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the host's request budget; or
+Costs: a request for every 1 000 contracts, of about 1 to 2 MB, at no more than half of the request budget; or
 one for every 200; or on Canton 3.4 a few in all, of which one streams all contracts as fast as they are read.
 """
 

@@ -3,7 +3,7 @@
 Asks: GET /v0/internal/reward-accounting-process/rounds/{round}/root-hash and .../batches/{hash}, in releases before
 0.6.5 the same without `internal`; for the newest round POST /v0/open-and-issuing-mining-rounds.
 Needs: nothing; a scan knows no tokens.
-Costs: a request for each batch, once a round, at no more than half of the host's request budget; up to twenty to find
+Costs: a request for each batch, once a round, at no more than half of the request budget; up to twenty to find
 the newest round that has a tree.
 """
 

@@ -43,7 +43,7 @@ class Document(Strict, BaseSettings):
     aliases: dict[Text, Text] = {}
     """What to write in labels instead of a party, by party."""
     budget: Budget = Budget()
-    """How many requests one host may get."""
+    """How many requests a node may get."""
     targets: dict[TargetName, Any] = {}
     """The nodes to watch, by the name that becomes the label `target`."""
 

@@ -161,12 +161,15 @@ class BearerAuth(Strict):
 
 
 class Budget(Strict):
-    """How many requests one host may get from us, all its targets and collectors together; probes of health aside."""
+    """How many requests a node may get from us, of all its collectors together; health checks are not counted."""
 
     rate: float = Field(default=5, gt=0)
     """Requests a second, in the long run."""
     burst: int = Field(default=10, ge=1)
     """Requests that may come at once."""
+    per: Literal["target", "host"] = "target"
+    """`target`: each ledger and validator has a budget of its own, and scans at one host share one, as scans limit by
+    caller; `host`: all targets at one host share one, for a gateway that limits."""
 
 
 class TargetConfig(Strict):

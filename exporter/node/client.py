@@ -125,7 +125,7 @@ class Node(Ways):
         """POST for page after page; `body` makes the body from the last page's token, None at first.
 
         With `method` GET the body travels on a GET, as older ledgers want some.
-        Pages take at most half of the host's budget. One that fails for a moment is requested again: a count of an hour
+        Pages take at most half of the budget. One that fails for a moment is requested again: a count of an hour
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """

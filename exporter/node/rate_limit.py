@@ -1,4 +1,4 @@
-"""How many requests a host may get: one budget per host, whatever targets, collectors and reloads ask of it."""
+"""How many requests a node may get: a budget for each target or host, whatever collectors and reloads ask of it."""
 
 from enum import Enum, auto
 
@@ -18,7 +18,7 @@ class Share(Enum):
 
 
 class RateLimit:
-    """The budget of one host."""
+    """One budget."""
 
     def __init__(self, allowed: models.Budget) -> None:
         self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
@@ -43,12 +43,14 @@ class RateLimit:
 
 
 class RateLimits:
-    """The budgets of all hosts, made when first needed; they outlive reloads."""
+    """All budgets, made when first needed; they outlive reloads."""
 
     def __init__(self) -> None:
-        self._by_host: dict[tuple[str, models.Budget], RateLimit] = {}
+        self._by_owner: dict[tuple[str, str | None, models.Budget], RateLimit] = {}
 
-    def of(self, host: str, allowed: models.Budget) -> RateLimit:
-        if (host, allowed) not in self._by_host:
-            self._by_host[host, allowed] = RateLimit(allowed)
-        return self._by_host[host, allowed]
+    def of(self, host: str, allowed: models.Budget, target: str | None = None) -> RateLimit:
+        """Return the budget of a target at a host; without a target, the one that those share who have none."""
+        owner = host, target, allowed
+        if owner not in self._by_owner:
+            self._by_owner[owner] = RateLimit(allowed)
+        return self._by_owner[owner]

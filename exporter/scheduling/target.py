@@ -10,7 +10,7 @@ from functools import partial
 from exporter.clock import Clock
 from exporter.collector import RunOutput
 from exporter.collectors.health import UP, health
-from exporter.config.models import Budget, TargetConfig
+from exporter.config.models import Budget, Kind, TargetConfig
 from exporter.errors import Unreachable
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
@@ -32,7 +32,11 @@ class Target:
         self.statuses: dict[str, WatchStatus] = {}
         """By collector."""
         self.auth = make_auth(config.auth)
-        self.transport = Transport(config, partial(rate_limits.of, allowed=allowed), self.counters, clock)
+        # A scan counts what each caller asks, however many scans stand behind its host; a participant is one's own.
+        owner = None if allowed.per == "host" or config.kind is Kind.SCAN else name
+        self.transport = Transport(
+            config, partial(rate_limits.of, allowed=allowed, target=owner), self.counters, clock
+        )
         self._clock = clock
         self._node_read: dict[str, str] = {}
         """The node that each watch last read, by the watch's key."""

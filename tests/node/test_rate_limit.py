@@ -135,6 +135,14 @@ async def test_a_host_has_one_budget_whoever_asks() -> None:
     assert await room(budgets.of("b", allowed), Share.WHOLE) == 4
 
 
+async def test_a_target_may_have_a_budget_of_its_own() -> None:
+    budgets, allowed = RateLimits(), models.Budget(rate=SLOW, burst=4)
+    assert budgets.of("a", allowed, "one") is budgets.of("a", allowed, "one")
+    assert await room(budgets.of("a", allowed, "one"), Share.WHOLE) == 4
+    assert await room(budgets.of("a", allowed, "other"), Share.WHOLE) == 4
+    assert await room(budgets.of("a", allowed), Share.WHOLE) == 4
+
+
 async def test_a_host_that_is_allowed_something_else_has_another_budget() -> None:
     budgets = RateLimits()
     assert await room(budgets.of("a", models.Budget(rate=SLOW, burst=1)), Share.WHOLE) == 1

@@ -441,3 +441,43 @@ async def test_a_shard_without_targets_has_ended_its_first_round(start: Start) -
     name = next(name for name in MANY if shard_of(name, 2) == number)
     await fleet.apply(settings_of({"a": ledger(), name: ledger()}, beat))
     await until(lambda: any(line.startswith("canton_beats") for line in page(fleet)))
+
+
+def at_one_host(node: TestNode, kind: str, count: int) -> dict[str, Any]:
+    role = {"role": "own"} if kind == "scan" else {}
+    return {f"n{number}": {"kind": kind, "url": node.url, **role} for number in range(count)}
+
+
+async def reasons(fleet: Fleet) -> set[str | None]:
+    """Return why runs of the first round failed."""
+    async with asyncio.timeout(60):
+        await fleet.first_round.wait()
+    return {status.last.reason for status in fleet.statuses() if status.last}
+
+
+@collector(*Kind, interval=timedelta(milliseconds=50), timeout=seconds(1))
+async def six_requests(node: Node, options: Strict, previous: RunOutput) -> Yields:
+    for number in range(6):
+        await node.get(f"/v2/{number}", dict[str, int])
+    yield BEATS.sample(1)
+
+
+@pytest.mark.parametrize("kind", ["ledger", "validator"])
+async def test_thirty_nodes_behind_one_host_do_not_wait_for_each_other(start: Start, node: TestNode, kind: str) -> None:
+    node.answer_everything(answers={})
+    fleet = start(at_one_host(node, kind, 30), six_requests)
+    assert await reasons(fleet) == {None}
+
+
+async def test_scans_at_one_host_share_its_budget_which_is_a_reason_of_its_own(start: Start, node: TestNode) -> None:
+    node.answer_everything(answers={})
+    fleet = start(at_one_host(node, "scan", 30), six_requests)
+    assert "budget" in (found := await reasons(fleet))
+    assert found <= {None, "budget"}
+
+
+async def test_a_gateway_that_limits_gets_one_budget_for_all_behind_it(start: Start, node: TestNode) -> None:
+    node.answer_everything(answers={})
+    fleet = start(at_one_host(node, "ledger", 30), six_requests, budget={"per": "host"})
+    assert "budget" in (found := await reasons(fleet))
+    assert found <= {None, "budget"}
