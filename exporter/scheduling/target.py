@@ -34,9 +34,7 @@ class Target:
         self.auth = make_auth(config.auth)
         # A scan counts what each caller asks, however many scans stand behind its host; a participant is one's own.
         owner = None if allowed.per == "host" or config.kind is Kind.SCAN else name
-        self.transport = Transport(
-            config, partial(rate_limits.of, allowed=allowed, target=owner), self.counters, clock
-        )
+        self.transport = Transport(config, partial(rate_limits.of, allowed=allowed, target=owner), self.counters, clock)
         self._clock = clock
         self._node_read: dict[str, str] = {}
         """The node that each watch last read, by the watch's key."""
