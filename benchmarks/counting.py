@@ -23,8 +23,8 @@ from exporter.collectors import discover
 from exporter.collectors.acs import CONTRACTS as COUNTED
 from exporter.config.loader import check
 from exporter.node.rate_limit import RateLimits
-from exporter.scheduling.runner import Watch
 from exporter.scheduling.target import Target
+from exporter.scheduling.watch import Watch
 
 TEMPLATES = [f"splice-amulet:Splice.Amulet:Amulet{number}" for number in range(8)]
 
@@ -41,12 +41,12 @@ def ours(pages: int, encoding: str = "identity", **options: Any) -> Count:
     async def count(url: str) -> None:
         target = {"kind": "scan", "role": "own", "url": url, "headers": {"Accept-Encoding": encoding}}
         target["collectors"] = {"acs": {"options": options}}
-        settings, faults = check({"targets": {"scan": target}, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
+        settings, errors = check({"targets": {"scan": target}, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
         if settings is None:
-            raise Wrong(str(faults))
+            raise Wrong(str(errors))
         configured = settings.targets["scan"]
         connection = Target("scan", configured.target_config, RateLimits(), settings.budget, Clock())
-        watch = Watch("scan", configured.target_config, discover()["acs"], configured.schedules["acs"])
+        watch = Watch("scan", configured.target_config, discover()["acs"], configured.collector_configs["acs"])
         run = await connection.run(watch, RunOutput())
         await connection.close()
         total = sum(sample.value for sample in run.yielded.of(COUNTED))

@@ -46,7 +46,7 @@ def stalling(size: Size) -> Iterator[Row]:
 
     async def by_thread() -> None:
         pages = Pages(Clock())
-        await pages.get("page", lambda: 0, lambda: [Lines(said, COMMON)], Format.TEXT_0, packed=True)
+        await pages.get("page", lambda: 0, lambda: [Lines(said, COMMON)], Format.TEXT_0, gzipped=True)
         pages.close()
 
     async def inline() -> None:
@@ -82,11 +82,11 @@ def scraping(size: Size) -> Iterator[Row]:
 
 async def scrapes(size: Size) -> list[Row]:
     pages, lines = Pages(Clock()), Lines(samples(size), COMMON)
-    ready = await pages.get("page", lambda: 0, lambda: [lines], Format.TEXT_0, packed=True)
+    ready = await pages.get("page", lambda: 0, lambda: [lines], Format.TEXT_0, gzipped=True)
     headers = {"Content-Encoding": "gzip", "Content-Type": Format.TEXT_0.value}
 
     async def cached(request: web.Request) -> web.Response:
-        body = await pages.get("page", lambda: 0, lambda: [lines], Format.TEXT_0, packed=True)
+        body = await pages.get("page", lambda: 0, lambda: [lines], Format.TEXT_0, gzipped=True)
         return web.Response(body=body, headers=headers)
 
     async def plain(request: web.Request) -> web.Response:

@@ -33,9 +33,9 @@ async def measure(url: str, size: Size) -> list[Row]:
     late: list[float] = []
     fleet.scheduler.on_start(lambda start: late.append(start.late))
     targets = {f"ledger-{index}": {"kind": "ledger", "url": url} for index in range(size.targets)}
-    settings, faults = check({"targets": targets, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
+    settings, errors = check({"targets": targets, "budget": {"rate": 1e6, "burst": 10**6}}, discover())
     if settings is None:
-        raise Wrong(str(faults))
+        raise Wrong(str(errors))
     fleet.start(settings)
     try:
         await asyncio.wait_for(fleet.first_round.wait(), 60)  # it opens the connections
@@ -82,7 +82,7 @@ def judge(fleet: Fleet, done: Counter[Metric], seconds: float) -> None:
     for counter, what in ((self_metrics.FAILURES, "failed"), (self_metrics.SKIPPED, "were missed")):
         if done[counter]:
             raise Wrong(f"{done[counter]} runs {what}")
-    intervals = [each.watch.schedule.interval.total_seconds() for each in fleet.statuses()]
+    intervals = [each.watch.collector_config.interval.total_seconds() for each in fleet.statuses()]
     check_count(done[self_metrics.RUNS], sum(seconds / interval for interval in intervals), len(intervals))
 
 
@@ -101,7 +101,7 @@ async def paging(fleet: Fleet, size: Size) -> list[Row]:
                 status.take(status.last)
         watcher, longest = watch_loop()
         before = time.process_time()
-        page = await pages.get(number, lambda: 0, partial(lines_of, fleet), Format.TEXT_0, packed=True)
+        page = await pages.get(number, lambda: 0, partial(lines_of, fleet), Format.TEXT_0, gzipped=True)
         cpu.append(time.process_time() - before)
         watcher.cancel()
         stalls.append(longest[0])

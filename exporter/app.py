@@ -78,16 +78,16 @@ class App:
         try:
             await self.server.start()
             self.fleet.start(self.reloader.settings)
-            settled = asyncio.create_task(settle(self.fleet))
+            freezing = asyncio.create_task(freeze_garbage(self.fleet))
             await stop.wait()
-            settled.cancel()
+            freezing.cancel()
             log.info("stopping")
         finally:
             await asyncio.gather(self.fleet.stop(), self.server.stop())
             self.pages.close()
 
 
-async def settle(fleet: Fleet) -> None:
+async def freeze_garbage(fleet: Fleet) -> None:
     """Once everything that stays is there, keep the garbage collector from looking through it again and again."""
     await fleet.first_round.wait()
     gc.collect()

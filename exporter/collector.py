@@ -27,23 +27,11 @@ from exporter.errors import (
 )
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.client import Node
-from exporter.node.decoding import (
-    Amount,
-    Int64,
-    Moment,
-    Name,
-    NotNegative,
-    Struct,
-    Whole,
-    decode_part,
-    looks_like_html,
-    means_no_entry,
-    one_line,
-    raise_for_status,
-)
+from exporter.node.decoding import Amount, Int64, Moment, Name, NotNegative, Struct, Whole, decode_part
 from exporter.node.messages import Response
 from exporter.node.pagination import Circle, Mark
 from exporter.node.rate_limit import Share
+from exporter.node.status_errors import looks_like_html, means_no_entry, one_line, raise_for_status
 
 __all__ = [  # noqa: RUF022 - by what they are for
     # what it is
@@ -114,9 +102,9 @@ class Collector(Generic[O]):
     timeout: timedelta
     share: Share
     """What its requests may take of a host's budget."""
-    is_on: bool
+    on_by_default: bool
     """Whether it runs where nobody configures it; one with a required option never does."""
-    is_for_all: bool
+    on_for_observed: bool
     """Whether it does so on somebody else's node too."""
     doc: str
     """Its module's docstring: what it is for, then the lines `Asks:`, `Needs:` and `Costs:`."""
@@ -128,8 +116,8 @@ def collector(
     timeout: timedelta,
     share: Share = Share.WHOLE,
     options: type[O] = Strict,  # type: ignore[assignment]
-    is_on: bool = True,
-    is_for_all: bool = True,
+    on_by_default: bool = True,
+    on_for_observed: bool = True,
 ) -> Callable[[Callable[[Node, O, RunOutput], Yields]], Collector[O]]:
     """Make a function a collector of the given kinds of target; one with many requests takes half of the budget.
 
@@ -139,8 +127,10 @@ def collector(
 
     def make(ask: Callable[[Node, O, RunOutput], Yields]) -> Collector[O]:
         doc = inspect.getdoc(inspect.getmodule(ask)) or ""
-        on = is_on and not needs_options(options)
-        return Collector(ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, is_for_all, doc)
+        on = on_by_default and not needs_options(options)
+        return Collector(
+            ask.__name__, frozenset(kinds), ask, options, interval, timeout, share, on, on_for_observed, doc
+        )
 
     return make
 

@@ -115,6 +115,6 @@ def worst(failures: BaseExceptionGroup[BaseException]) -> BaseException:
 class WrongConfiguration(Exception):
     """What is wrong with a configuration: all that was found, and not only the first."""
 
-    def __init__(self, faults: Sequence[str]) -> None:
-        super().__init__("\n".join(faults))
-        self.faults = tuple(faults)
+    def __init__(self, errors: Sequence[str]) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = tuple(errors)

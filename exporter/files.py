@@ -14,7 +14,7 @@ MOST_BYTES = 2**24
 """How large a file may be: sixteen times what a ConfigMap or Secret of Kubernetes can hold."""
 
 
-class TooLarge(OSError):
+class FileTooLarge(OSError):
     """A file holds more than whoever reads it can use."""
 
 
@@ -38,7 +38,7 @@ def read(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
             raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
-        raise TooLarge(errno.EFBIG, f"it is larger than {most_bytes} bytes", str(path))
+        raise FileTooLarge(errno.EFBIG, f"it is larger than {most_bytes} bytes", str(path))
     return content
 
 

@@ -88,7 +88,7 @@ def targets(scene: Scene) -> Iterator[tuple[str, dict[str, Any]]]:
             name: schedule(collector, scene.scale) | ({"options": options[name]} if name in options else {})
             for name, collector in discover().items()
             if str(spec.kind) in {str(kind) for kind in collector.kinds}
-            and (name in options or (collector.is_on and not has_required_option(collector)))
+            and (name in options or (collector.on_by_default and not has_required_option(collector)))
         }
         yield (
             f"{spec.name}-{scene.incident.name}",

@@ -22,7 +22,8 @@ from exporter.node.auth import Auth, NoToken, make_auth
 from exporter.node.client import Node
 from exporter.node.rate_limit import RateLimits, Share
 from exporter.node.transport import Transport
-from exporter.scheduling.runner import Outcome, Run, Watch, run
+from exporter.scheduling.runner import run
+from exporter.scheduling.watch import Outcome, Run, Watch
 from exporter.scheduling.watch_status import WatchStatus
 from tests.nodes import TestNode
 
@@ -57,7 +58,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a question that failed for a moment be asked again at once."""
-    monkeypatch.setattr("exporter.node.client.PATIENCE", (0.0, 0.0, 0.0))
+    monkeypatch.setattr("exporter.node.client.RETRY_SECONDS", (0.0, 0.0, 0.0))
 
 
 @pytest.fixture
@@ -164,12 +165,12 @@ class Lines:
 
     def _stand(self, collector: Collector[Any], within: float, kind: str, options: dict[str, Any]) -> WatchStatus:
         kind = kind or min(collector.kinds)
-        schedule = {"timeout": timedelta(seconds=within), "options": options}
-        target = {"kind": kind, "role": "own", "url": self._node.url, "collectors": {collector.name: schedule}}
-        settings, faults = check({"targets": {"t": target}}, {collector.name: collector})
-        assert settings is not None, faults
+        config = {"timeout": timedelta(seconds=within), "options": options}
+        target = {"kind": kind, "role": "own", "url": self._node.url, "collectors": {collector.name: config}}
+        settings, errors = check({"targets": {"t": target}}, {collector.name: collector})
+        assert settings is not None, errors
         configured = settings.targets["t"]
-        watch = Watch("t", configured.target_config, collector, configured.schedules[collector.name])
+        watch = Watch("t", configured.target_config, collector, configured.collector_configs[collector.name])
         status = self._standings[collector.name] = WatchStatus(watch, self._clock, Counters())
         return status
 

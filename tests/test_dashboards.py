@@ -389,7 +389,7 @@ def test_a_panel_changes_its_colour_where_an_alert_fires(panel: dict[str, Any]) 
 @pytest.mark.parametrize("panel", PANELS)
 def test_where_an_optional_collector_is_off_the_panel_says_which(panel: dict[str, Any]) -> None:
     asked = [collectors_of(expression) for expression in expressions(panel)]
-    off = {name for name in set().union(*asked) if not discover()[name].is_on}
+    off = {name for name in set().union(*asked) if not discover()[name].on_by_default}
     if off and all(each & off for each in asked):
         assert any(name in panel["fieldConfig"]["defaults"]["noValue"] for name in off)
     elif off:

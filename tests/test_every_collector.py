@@ -161,7 +161,7 @@ def test_each_metric_is_declared_once() -> None:
 def test_it_can_be_switched_off_with_nothing_more_said(collector: Collector[Any]) -> None:
     off = {collector.name: {"enabled": False}}
     target = {"kind": min(collector.kinds), "role": "own", "url": "http://node", "collectors": off}
-    settings, faults = check({"targets": {"a": target}}, discover())
-    assert settings is not None, faults
-    assert collector.name not in settings.targets["a"].schedules
+    settings, errors = check({"targets": {"a": target}}, discover())
+    assert settings is not None, errors
+    assert collector.name not in settings.targets["a"].collector_configs
     assert collector.name in yaml.safe_dump(masked(settings))

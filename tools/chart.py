@@ -14,7 +14,7 @@ from dashboards.source.thresholds import OFF_BY_DEFAULT, THRESHOLDS
 from exporter.cli.commands import taken_labels
 from exporter.collectors import discover
 from exporter.config.flag_types import TAKEN_PATHS
-from exporter.config.loader import WHOSE
+from exporter.config.loader import NO_ROLE
 from exporter.config.models import HOST_NAME, IPV6, KIND_ALIASES
 from tools.chart_schema import KEY_NAME, SECRET_NAME, schema
 
@@ -49,7 +49,7 @@ def settings() -> dict[str, Any]:
         "labels": sorted(taken_labels()),
         "collectors": needs,
         "kindAliases": KIND_ALIASES,
-        "whose": WHOSE,
+        "whose": NO_ROLE,
         "host": rf"{HOST_NAME}|\[{IPV6}\]",
         "takenPaths": TAKEN_PATHS,
         "secretName": f"^{SECRET_NAME}$",

@@ -42,9 +42,9 @@ def collector_page(collector: Collector[Any]) -> str:
 
 
 def when_off(collector: Collector[Any]) -> str:
-    if not collector.is_on:
+    if not collector.on_by_default:
         return "; it is off until it is configured"
-    return "" if collector.is_for_all else "; where the role is observed it is off until it is configured"
+    return "" if collector.on_for_observed else "; where the role is observed it is off until it is configured"
 
 
 def kinds(collector: Collector[Any]) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pydantic.fields import FieldInfo
 
 from exporter.collectors import discover
-from exporter.config.collector_models import Configured, target_models
+from exporter.config.collector_models import ConfiguredTarget, target_models
 from exporter.config.durations import write_duration
 from exporter.config.loader import Document
-from exporter.config.models import Kind, Schedule
+from exporter.config.models import CollectorConfig, Kind
 from tools.settings import written
 
 EXAMPLE_HEAD = """\
@@ -35,7 +35,7 @@ def example() -> str:
     return "".join(lines).rstrip() + "\n"
 
 
-def example_target(model: type[Configured], kind: Kind, url: str) -> Iterator[str]:
+def example_target(model: type[ConfiguredTarget], kind: Kind, url: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
         if name == "collectors":
             continue
@@ -53,24 +53,24 @@ def example_target(model: type[Configured], kind: Kind, url: str) -> Iterator[st
         else:
             yield f"    # {name}: {written(field.get_default())}\n"
     yield "    collectors:\n"
-    for collector, schedule in model.model_fields["collectors"].get_default():
-        yield from example_schedule(collector, schedule)
+    for collector, config in model.model_fields["collectors"].get_default():
+        yield from example_collector(collector, config)
 
 
-def example_schedule(collector: str, schedule: Schedule | None) -> Iterator[str]:
-    if schedule is None:  # it is off until it is configured
+def example_collector(collector: str, config: CollectorConfig | None) -> Iterator[str]:
+    if config is None:  # it is off until it is configured
         yield f"      # {collector}: {{options: ...}}  # docs/collectors/{collector}.md\n"
         return
     yield f"      {collector}:\n"
     for setting in ("enabled", "interval", "timeout"):
-        yield f"        {setting}: {written(getattr(schedule, setting))}\n"
-    yield f"        # stale_after: {write_duration(schedule.grace)}\n        max_series: {schedule.max_series}\n"
-    options = {option: getattr(schedule.options, option) for option in type(schedule.options).model_fields}
+        yield f"        {setting}: {written(getattr(config, setting))}\n"
+    yield f"        # stale_after: {write_duration(config.shown_for)}\n        max_series: {config.max_series}\n"
+    options = {option: getattr(config.options, option) for option in type(config.options).model_fields}
     if options:
         is_empty = all(value is None for value in options.values())  # and a mapping of comments only would be none
         yield "        # options:\n" if is_empty else "        options:\n"
     for option, value in options.items():
-        yield from comment(type(schedule.options).model_fields[option], 10)
+        yield from comment(type(config.options).model_fields[option], 10)
         yield f"          # {option}:\n" if value is None else f"          {option}: {written(value)}\n"
 
 

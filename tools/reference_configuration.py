@@ -5,7 +5,7 @@ from exporter.config.durations import write_duration
 from exporter.config.flag_types import PORT
 from exporter.config.flags import FLAGS, variable
 from exporter.config.loader import Document
-from exporter.config.models import BearerAuth, Budget, Schedule, TargetConfig
+from exporter.config.models import BearerAuth, Budget, CollectorConfig, TargetConfig
 from tools.collector_pages import kinds
 from tools.markdown import NOTICE, table
 from tools.settings import settings_table, written
@@ -39,7 +39,7 @@ Through a proxy: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are honoured. A priv
 
 
 def configuration_page() -> str:
-    schedules = [
+    defaults = [
         (
             f"[`{name}`](collectors/{name}.md)",
             kinds(collector),
@@ -66,9 +66,9 @@ def configuration_page() -> str:
             "\n## targets.NAME.auth\n\n",
             settings_table(BearerAuth),
             "\n## targets.NAME.collectors.COLLECTOR\n\n",
-            settings_table(Schedule),
+            settings_table(CollectorConfig),
             "\nEach collector has its own defaults:\n\n",
-            table(["Collector", "Kinds of target", "interval", "timeout"], schedules),
+            table(["Collector", "Kinds of target", "interval", "timeout"], defaults),
             "\n## Flags\n\n",
             table(["Flag", "Environment", "Default", "Meaning"], flags),
         ]

@@ -46,7 +46,7 @@ def metrics_page() -> str:
         "Every series of a target carries `target`, `network`, `role` and the target's own `labels`. ",
         "Values are refreshed on a schedule, not by the scrape: a count takes minutes, nodes are remote, and two ",
         "Prometheus replicas must not double the load. After a failed run `canton_collector_success` is 0 at once; ",
-        "the last good values stay for a grace (`stale_after`) and then go. No number is ever frozen.\n\n",
+        "the last good values stay for `stale_after` and then go. No number is ever frozen.\n\n",
         VALUES,
         "## The exporter and its watches\n\n",
         metric_table(declared),

@@ -116,7 +116,7 @@ def step(expression: str) -> str:
 def nothing(expressions: Sequence[str]) -> str:
     """Return what to show where none of these expressions has a value: what to switch on, or to load."""
     asked = [collectors(expression) for expression in expressions]
-    on = {name for name, collector in discover().items() if collector.is_on}
+    on = {name for name, collector in discover().items() if collector.on_by_default}
     # What needs no collector that is off should have a value, and says what is missing.
     missing = sorted(set().union(*([names for names in asked if names <= on] or asked)))
     off = [name for name in missing if name not in on]

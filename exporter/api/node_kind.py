@@ -21,7 +21,7 @@ MARKS: dict[Kind, tuple[str, Any]] = {
     Kind.SCAN: ("/v0/feature-support", dict[str, msgspec.Raw]),
     Kind.VALIDATOR: ("/v0/validator-user", ValidatorUser),
 }
-UNMISTAKABLE = (Kind.LEDGER, Kind.VALIDATOR)
+DISTINCT_KINDS = (Kind.LEDGER, Kind.VALIDATOR)
 """Whose operation answers what no other kind would; a scan's may be an empty object."""
 VERSION_ROUTES = {Kind.LEDGER: "/v2/version", Kind.SCAN: "/version", Kind.VALIDATOR: "/version"}
 
@@ -36,8 +36,8 @@ async def check_kind(node: Node) -> bool:
     if own is True:
         return True
     others = [kind for kind in Kind if kind is not node.kind]
-    answers = await node.together(partial(mark, node, kind) for kind in others)
-    seen = [kind for kind, has in zip(others, answers, strict=True) if has and (own is False or kind in UNMISTAKABLE)]
+    answers = await node.gather(partial(mark, node, kind) for kind in others)
+    seen = [kind for kind, has in zip(others, answers, strict=True) if has and (own is False or kind in DISTINCT_KINDS)]
     if len(seen) == 1:
         route, lacking = MARKS[seen[0]][0], MARKS[node.kind][0]
         raise WrongKind(

@@ -23,7 +23,7 @@ class Position(NamedTuple):
     """Whether the last run found the ledger's end below the offset."""
 
 
-class Start(NamedTuple):
+class ResumePoint(NamedTuple):
     """Where a run goes on, the ledger's end, and why there is a gap before: `pruned`, `reset`, or None."""
 
     position: Position
@@ -31,26 +31,26 @@ class Start(NamedTuple):
     gap: str | None = None
 
 
-async def go_on(node: Node, known: Position | None) -> Start:
+async def go_on(node: Node, known: Position | None) -> ResumePoint:
     """Return where to go on from what was read last; at first from the ledger's end."""
     end = await ledger_end(node)
     if known is None:
-        return Start(Position(end), end)
+        return ResumePoint(Position(end), end)
     if end < known.offset:
         if not known.is_beyond_the_end:  # one answer may be a mistake, or another replica's
             node.remark(
                 "the ledger end went back", f"to {end}; if the next run finds it so too, the ledger counts as a new one"
             )
-            return Start(known._replace(is_beyond_the_end=True), end)
-        return Start(known._replace(offset=end, is_beyond_the_end=False), end, "reset")
+            return ResumePoint(known._replace(is_beyond_the_end=True), end)
+        return ResumePoint(known._replace(offset=end, is_beyond_the_end=False), end, "reset")
     known = known._replace(is_beyond_the_end=False)
     pruned = await pruned_offset(node)
     if pruned > known.offset:
-        return Start(known._replace(offset=min(pruned, end)), end, "pruned")
-    return Start(known, end)
+        return ResumePoint(known._replace(offset=min(pruned, end)), end, "pruned")
+    return ResumePoint(known, end)
 
 
-async def follow(node: Node, start: Start, read: Callable[[Position, int], Awaitable[int]]) -> Position:
+async def follow(node: Node, start: ResumePoint, read: Callable[[Position, int], Awaitable[int]]) -> Position:
     """Read on until the end, or as long as there is time; return how far that was.
 
     `read` requests what is behind a position, up to an offset, and returns up to where it has counted. What goes wrong

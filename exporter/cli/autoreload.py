@@ -38,7 +38,7 @@ class ConfigFile:
         return found != self._held and not is_on_its_way
 
 
-async def keep_looking(
+async def watch_file(
     file: ConfigFile,
     interval: timedelta,
     reload: Callable[[], None],

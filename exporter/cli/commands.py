@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import chain
 
 from exporter.app import App, build
-from exporter.cli.autoreload import ConfigFile, keep_looking
+from exporter.cli.autoreload import ConfigFile, watch_file
 from exporter.cli.demo import demo
 from exporter.cli.probe import probe
 from exporter.collectors import discover, metrics_of
@@ -35,16 +35,16 @@ def run(flags: Flags) -> int:
     raise_file_limit()
     set_up(flags.log_level, flags.log_format)
     try:
-        return obey(flags)
+        return run_command(flags)
     except WrongConfiguration as error:
-        print(*(f"canton-exporter: {fault}" for fault in error.faults), sep="\n", file=sys.stderr)
+        print(*(f"canton-exporter: {line}" for line in error.errors), sep="\n", file=sys.stderr)
         return 1
     except BrokenPipeError:  # who reads what a probe prints has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 
-def obey(flags: Flags) -> int:
+def run_command(flags: Flags) -> int:
     """Do what the flags say. Raises WrongConfiguration."""
     if flags.command == "demo":
         shard = choose(flags.shard, flags.total_shards)
@@ -56,7 +56,7 @@ def obey(flags: Flags) -> int:
     shard = choose(flags.shard, flags.total_shards)
     if flags.config_check:
         for name, target in settings.targets.items():
-            warn(name, target)
+            warn_unreadable_files(name, target)
         print(f"{flags.config_file}: valid; {count(settings, shard)}")
         return 0
     watched = file if flags.config_enable_auto_reload else None
@@ -68,35 +68,35 @@ def count(settings: Settings, shard: Shard) -> str:
     here = {name: target for name, target in settings.targets.items() if shard.has(name)}
     parts = [("", settings.targets), *([(f"in {shard} ", here)] if shard.total > 1 else [])]
     return "; ".join(
-        f"{where}targets: {len(targets)}, watches: {sum(len(target.schedules) for target in targets.values())}"
+        f"{where}targets: {len(targets)}, watches: {sum(len(target.collector_configs) for target in targets.values())}"
         for where, targets in parts
     )
 
 
-def warn(name: str, target: TargetConfig) -> None:
+def warn_unreadable_files(name: str, target: TargetConfig) -> None:
     """Say what cannot be had now and may be there when the exporter runs."""
     files = [SecretFile(path, what) for what, path in target.files().items()]
-    for look in (EndpointResolver(target).endpoint, *(file.read for file in files)):
+    for read_file in (EndpointResolver(target).endpoint, *(file.read for file in files)):
         try:
-            look()
+            read_file()
         except (Unreachable, Unreadable) as error:
             print(f"canton-exporter: warning: target {name}: {error}", file=sys.stderr)
 
 
 def read(flags: Flags, file: ConfigFile) -> tuple[Settings, AccessControl]:
-    """Return what both files say. Raises WrongConfiguration with the faults of both."""
-    faults: list[str] = []
+    """Return what both files say. Raises WrongConfiguration with the errors of both."""
+    errors: list[str] = []
     settings = access = None
     try:
         access = AccessControl.load(flags.web_config_file)
     except WrongConfiguration as error:
-        faults += error.faults
+        errors += error.errors
     try:
         settings = file.read()
     except WrongConfiguration as error:
-        faults += error.faults
+        errors += error.errors
     if settings is None or access is None:
-        raise WrongConfiguration(faults)
+        raise WrongConfiguration(errors)
     return settings, access
 
 
@@ -127,7 +127,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
         # Not the loop's own handler, which would not run while this thread waits for somebody to read what it writes.
-        signal.signal(name, lambda *_: end(loop, stop))
+        signal.signal(name, lambda *_: stop_or_exit(loop, stop))
     app = build(settings, access, flags, shard, read)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -142,9 +142,9 @@ async def serve(
     if read:
         loop.add_signal_handler(signal.SIGHUP, reload)
     elif signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: end(loop, stop))
+        signal.signal(signal.SIGHUP, lambda *_: stop_or_exit(loop, stop))
     if watched:
-        start(keep_looking(watched, flags.config_auto_reload_interval, reload))
+        start(watch_file(watched, flags.config_auto_reload_interval, reload))
     await app.run(stop)
     return 0
 
@@ -167,7 +167,7 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def end(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+def stop_or_exit(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     """End in good order; if that takes too long, end all the same."""
     loop.call_soon_threadsafe(stop.set)
     watchdog = threading.Timer(END_SECONDS, os._exit, [0])

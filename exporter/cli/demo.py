@@ -78,7 +78,7 @@ def demo_collectors(network: Network) -> dict[str, dict[str, Any]]:
     often: dict[str, Any] = {"acs": {"interval": "1m"}, "acs_snapshot": {"interval": "1m"}}
     # By the letter of the document a scan tells neither its migration id nor a round's root.
     round_ = world.rewards.newest
-    told = {name: {**schedule, "options": {"migration_id": 4}} for name, schedule in often.items()}
+    told = {name: {**config, "options": {"migration_id": 4}} for name, config in often.items()}
     told["reward_batches"] = {"options": {"rounds": [{"round": round_, "root_hash": world.rewards.root_hash(round_)}]}}
     return {
         "sv-1-scan": {
@@ -124,9 +124,9 @@ def demo_settings(network: Network) -> Settings:
         }
         for spec in NODES
     }
-    settings, faults = check({"targets": targets, "budget": BUDGET}, discover())
+    settings, errors = check({"targets": targets, "budget": BUDGET}, discover())
     if settings is None:
-        raise AssertionError(faults)
+        raise AssertionError(errors)
     return settings
 
 

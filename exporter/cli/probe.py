@@ -14,7 +14,7 @@ from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.probe_selection import NoneInTime, NotThere, Result, check_target, select
 
-PATIENCE = timedelta(minutes=1)
+UNNAMED_LIMIT = timedelta(minutes=1)
 """How long a person waits for what was not asked for by name."""
 PAUSE = 10.0
 """How many seconds lie between two lines of progress; on a terminal, where it is one that moves, a twentieth."""
@@ -32,7 +32,7 @@ async def probe(settings: Settings, target: str, collector: str | None) -> int:
     except NoneInTime as error:
         raise WrongConfiguration([f"all collectors of {target} may be slow; run one with --collector NAME"]) from error
     print("\r\x1b[K" if sys.stderr.isatty() else "", end="", file=sys.stderr)  # where progress was shown
-    print(result.story(), end="", file=sys.stderr)
+    print(result.report(), end="", file=sys.stderr)
     page = write_page(result.blocks(), Format.TEXT_0).decode()
     print(printable(page) if sys.stdout.isatty() else page, end="", flush=True)
     return 0 if result.is_good else 1
@@ -45,7 +45,7 @@ async def run(settings: Settings, target: str, collector: str | None) -> Result:
     fleet = Fleet(discover(), RateLimits(), clock)
     try:
         await fleet.apply(replace(settings, targets={target: settings.targets[target]}))
-        selection = select(target, fleet.targets[target], fleet.collectors, collector, PATIENCE)
+        selection = select(target, fleet.targets[target], fleet.collectors, collector, UNNAMED_LIMIT)
         if selection.left_out:
             long = ", ".join(selection.left_out)
             print(f"not run because they may be slow: {long}; run one with --collector NAME", file=sys.stderr)

@@ -137,7 +137,9 @@ class Counted(NamedTuple):
 COUNTED = Memo[Counted]()
 
 
-@collector(Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF, is_for_all=False)
+@collector(
+    Kind.SCAN, interval=minutes(15), timeout=minutes(120), options=Options, share=Share.HALF, on_for_observed=False
+)
 async def acs(node: Node, options: Options, previous: RunOutput) -> Yields:
     before = previous.memo(COUNTED)
     migration_id = await find_migration(node, options.migration_id, previous.memo(MIGRATION))
@@ -210,7 +212,7 @@ async def count(node: Node, snapshot: Snapshot, options: Options, version: str) 
 
     templates = list(dict.fromkeys(options.templates))
     parts = [part for part in (templates[first :: options.cursors] for first in range(options.cursors)) if part]
-    await node.together([partial(read, part) for part in parts or [[]]])
+    await node.gather([partial(read, part) for part in parts or [[]]])
     return groups
 
 

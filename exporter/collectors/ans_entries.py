@@ -82,7 +82,7 @@ async def ans_entries(node: Node, options: Options, previous: RunOutput) -> Yiel
         return await node.find(f"{prefix(node)}/ans-entries/by-party/{{party}}", Answer, party=party)
 
     names: dict[str, dict[str, datetime | None]] = {}
-    for party, answer in (await node.of_each(options.parties, ask)).items():
+    for party, answer in (await node.for_each(options.parties, ask)).items():
         names[party] = {answer.entry.name: answer.entry.expires_at} if answer else {}
     for entry in await listed(node, options.name_prefixes):
         if entry.user in names:
@@ -102,7 +102,7 @@ async def listed(node: Node, prefixes: Sequence[str]) -> list[ListedEntry]:
         query = {"page_size": str(MOST_NAMES), **({"name_prefix": begin} if begin else {})}
         return await node.get(f"{prefix(node)}/ans-entries", Entries, query=query, most_bytes=limits.LIST_BYTES)
 
-    answers = await node.if_there(partial(node.of_each, prefixes, ask))
+    answers = await node.or_none(partial(node.for_each, prefixes, ask))
     if answers is None:
         node.remark("the node does not list names, so only the first of each party is seen")
         return []

@@ -85,7 +85,7 @@ KNOWN = Memo[Known]()
 
 @collector(*Kind, interval=seconds(15), timeout=seconds(5))
 async def health(node: Node, options: Strict, previous: RunOutput) -> Yields:
-    (live, version), (ready, _) = await node.together((partial(ask_live, node), partial(ask_ready, node)))
+    (live, version), (ready, _) = await node.gather((partial(ask_live, node), partial(ask_ready, node)))
     answer, verdict = await find_out(node, live, ready, version)
     if verdict == IS_UP:
         yield KNOWN.of(await check(node, previous.memo(KNOWN)))

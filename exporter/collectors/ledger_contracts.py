@@ -94,7 +94,9 @@ class Page(Struct):
     next_page_token: str | None = msgspec.field(name="nextPageToken", default=None)
 
 
-@collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), options=Options, share=Share.HALF, is_on=False)
+@collector(
+    Kind.LEDGER, interval=minutes(60), timeout=minutes(30), options=Options, share=Share.HALF, on_by_default=False
+)
 async def ledger_contracts(node: Node, options: Options, previous: RunOutput) -> Yields:
     posted = partial(by_pages, node, options, "POST")
     counts = await node.first(posted, partial(by_pages_got, node, options), partial(by_list, node, options))

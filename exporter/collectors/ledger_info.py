@@ -122,11 +122,11 @@ class Connected(Struct):
 @collector(Kind.LEDGER, interval=minutes(5), timeout=minutes(1), options=Options)
 async def ledger_info(node: Node, options: Options, previous: RunOutput) -> Yields:
     version = await node.get("/v2/version", Version)
-    participant = await node.if_there(partial(node.get, "/v2/parties/participant-id", Participant))
+    participant = await node.or_none(partial(node.get, "/v2/parties/participant-id", Participant))
     yield INFO.sample(1, version=version.version or "", participant=participant.id if participant else "")
     if (delay := version.checkpoint_delay) is not None:
         yield MAX_DELAY.sample(delay)
-    packages = await node.if_there(partial(node.get, "/v2/packages", Packages))
+    packages = await node.or_none(partial(node.get, "/v2/packages", Packages))
     if packages is not None:
         yield PACKAGES.sample(len(packages.ids or ()))
     vetted = await readable_vetting(node, options, participant)

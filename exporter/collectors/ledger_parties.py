@@ -28,7 +28,7 @@ class Page(Struct):
     next_page_token: str | None = msgspec.field(name="nextPageToken", default=None)
 
 
-@collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), share=Share.HALF, is_on=False)
+@collector(Kind.LEDGER, interval=minutes(60), timeout=minutes(30), share=Share.HALF, on_by_default=False)
 async def ledger_parties(node: Node, options: Strict, previous: RunOutput) -> Yields:
     def query(token: Mark) -> dict[str, str]:
         return {} if token is None else {"pageToken": str(token)}

@@ -226,7 +226,7 @@ class Totals:
 POSITION = Memo[Position]()
 
 
-@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options, is_on=False)
+@collector(Kind.LEDGER, interval=seconds(15), timeout=seconds(12), options=Options, on_by_default=False)
 async def ledger_updates(node: Node, options: Options, previous: RunOutput) -> Yields:
     start = await go_on(node, previous.memo(POSITION))
     totals = Totals(previous)

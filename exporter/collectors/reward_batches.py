@@ -222,7 +222,7 @@ async def walk(node: Node, tree: Walked) -> Sums:
 
 async def fetch(node: Node, tree: Walked, hashes: Sequence[str]) -> list[Batch]:
     try:
-        answers = await node.of_each(hashes, partial(batch, node, tree))
+        answers = await node.for_each(hashes, partial(batch, node, tree))
     except Unsupported as lack:
         raise Refused(f"{lack}, in the middle of the tree") from lack
     for hash_, answer in answers.items():

@@ -61,16 +61,16 @@ class Version(Struct):
 
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=MigrationOptions)
 async def scan_status(node: Node, options: MigrationOptions, previous: RunOutput) -> Yields:
-    version = await node.if_there(partial(node.get, "/version", Version))
+    version = await node.or_none(partial(node.get, "/version", Version))
     try:
         known = previous.memo(MIGRATION)
-        migration_id = await node.if_there(partial(find_migration, node, options.migration_id, known))
+        migration_id = await node.or_none(partial(find_migration, node, options.migration_id, known))
     except Refused as error:
         if version is None or error.status is not None:
             raise
         node.remark(NO_RECORD_TIME, str(error))
         migration_id = None
-    times = await node.if_there(partial(record_times, node, migration_id))
+    times = await node.or_none(partial(record_times, node, migration_id))
     if times is None and migration_id is not None:
         node.remark(NO_RECORD_TIME, f"nothing of migration {migration_id}")
     if version is None and times is None:

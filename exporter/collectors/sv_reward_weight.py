@@ -38,6 +38,6 @@ async def sv_reward_weight(node: Node, options: Options, previous: RunOutput) ->
     async def ask(party: str) -> Answer:
         return await node.post("/v0/admin/sv/previous-sv-reward-weight", Answer, {"svParty": party, **before})
 
-    for party, answer in (await node.of_each(options.parties, ask)).items():
+    for party, answer in (await node.for_each(options.parties, ask)).items():
         if answer.weight is not None:
             yield WEIGHT.sample(float(answer.weight), sv=party)

@@ -62,9 +62,9 @@ class Serial(Struct):
 
 @collector(Kind.SCAN, interval=minutes(5), timeout=minutes(1))
 async def synchronizer_upgrade(node: Node, options: Strict, previous: RunOutput) -> Yields:
-    announced = await node.if_there(partial(node.get, "/v0/lsu", Announced))
+    announced = await node.or_none(partial(node.get, "/v0/lsu", Announced))
     try:
-        serial = await node.if_there(partial(node.get, "/v0/active-synchronizer-serial", Serial))
+        serial = await node.or_none(partial(node.get, "/v0/active-synchronizer-serial", Serial))
     except Refused as error:
         if error.status != 500 or announced is None:
             raise

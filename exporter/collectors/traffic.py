@@ -108,12 +108,12 @@ async def traffic(node: Node, options: Options, previous: RunOutput) -> Yields:
     known = options.synchronizer or previous.memo(SYNCHRONIZER)
     synchronizer = known or await find_synchronizer(node)
     try:
-        answers = await node.of_each(options.members, partial(ask, node, synchronizer))
+        answers = await node.for_each(options.members, partial(ask, node, synchronizer))
     except Refused as refusal:
         if options.synchronizer or known is None or refusal.status != 400:
             raise
         synchronizer = await find_synchronizer(node)  # what was known may be one that was left
-        answers = await node.of_each(options.members, partial(ask, node, synchronizer))
+        answers = await node.for_each(options.members, partial(ask, node, synchronizer))
     if None not in answers.values():  # else it may have changed
         yield SYNCHRONIZER.of(synchronizer)
     for member, answer in answers.items():

@@ -164,7 +164,7 @@ async def transfer_commands(node: Node, options: Options, previous: RunOutput) -
     for followed in options.commands:
         sender, nonce = followed.sender, followed.nonce
         nonces = await around_next(node, sender) if nonce is None else [nonce]
-        answers = await node.of_each(nonces, partial(ask, node, sender))
+        answers = await node.for_each(nonces, partial(ask, node, sender))
         commands = [command for answer in answers.values() for command in answer.values()]
         counts = Counter(map(status_of, commands))
         oldest = oldest_of(commands)

@@ -39,7 +39,7 @@ async def update_lookup(node: Node, options: Options, previous: RunOutput) -> Yi
     async def ask(hash_: str) -> Update | None:
         return await node.find("/v2/updates/hash/{hash}", Update, hash=hash_)
 
-    for hash_, update in (await node.of_each(options.hashes, ask)).items():
+    for hash_, update in (await node.for_each(options.hashes, ask)).items():
         yield INDEXED.sample(update is not None, hash=hash_)
         if update:
             yield RECORD_TIMESTAMP.sample(update.record_time.timestamp(), hash=hash_)

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BeforeValidator, Field, ValidationInfo, create_model
 
-from exporter.config.models import Duration, Kind, Schedule, Strict, TargetConfig, needs_options
+from exporter.config.models import CollectorConfig, Duration, Kind, Strict, TargetConfig, needs_options
 
 NO_SOURCE = {"use_attribute_docstrings": False}
 """A model made here has no source to read descriptions from; looking for it takes a third of the time."""
 
 
-class Askable(Protocol):
+class CollectorSpec(Protocol):
     """What the settings need to know of a collector."""
 
     @property
@@ -23,24 +23,24 @@ class Askable(Protocol):
     @property
     def options(self) -> type[Strict]: ...
     @property
-    def is_on(self) -> bool: ...
+    def on_by_default(self) -> bool: ...
     @property
-    def is_for_all(self) -> bool: ...
+    def on_for_observed(self) -> bool: ...
     @property
     def interval(self) -> timedelta: ...
     @property
     def timeout(self) -> timedelta: ...
 
 
-class Configured(TargetConfig):
-    """A target with its collectors' schedules, by collector name; None is a collector that is off until configured."""
+class ConfiguredTarget(TargetConfig):
+    """A target with its collectors' configs, by collector name; None is a collector that is off until configured."""
 
     collectors: Any
 
     @property
-    def schedules(self) -> dict[str, Schedule]:
+    def collector_configs(self) -> dict[str, CollectorConfig]:
         each = ((name, getattr(self.collectors, name)) for name in type(self.collectors).model_fields)
-        return {name: schedule for name, schedule in each if schedule is not None and schedule.enabled}
+        return {name: config for name, config in each if config is not None and config.enabled}
 
     @property
     def target_config(self) -> TargetConfig:
@@ -48,9 +48,9 @@ class Configured(TargetConfig):
         return TargetConfig.model_construct(**{name: getattr(self, name) for name in TargetConfig.model_fields})
 
 
-def schedule_model(collector: Askable) -> tuple[Any, Any]:
+def collector_config_model(collector: CollectorSpec) -> tuple[Any, Any]:
     """Return the type and default of one collector's settings."""
-    described = {name: field.description for name, field in Schedule.model_fields.items()}
+    described = {name: field.description for name, field in CollectorConfig.model_fields.items()}
     options: Any = collector.options
     default: Strict | None = None
     if needs_options(collector.options):
@@ -58,14 +58,14 @@ def schedule_model(collector: Askable) -> tuple[Any, Any]:
     else:
         default = collector.options()
     model = create_model(
-        f"{collector.name}_schedule",
-        __base__=Schedule,
+        f"{collector.name}_config",
+        __base__=CollectorConfig,
         __cls_kwargs__=NO_SOURCE,
         interval=(Duration, Field(collector.interval, description=described["interval"])),
         timeout=(Duration, Field(collector.timeout, description=described["timeout"])),
         options=(options, Field(default, validate_default=True, description=described["options"])),
     )
-    return (model, model.model_validate({})) if collector.is_on else (model | None, None)
+    return (model, model.model_validate({})) if collector.on_by_default else (model | None, None)
 
 
 def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
@@ -74,17 +74,17 @@ def required_if_enabled(options: Any, info: ValidationInfo) -> Any:
 
 
 @cache  # settings of two reloads can only be equal if their models are the same
-def target_models(collectors: Iterable[Askable]) -> dict[Kind, type[Configured]]:
+def target_models(collectors: Iterable[CollectorSpec]) -> dict[Kind, type[ConfiguredTarget]]:
     """Return the model of a target for each kind, with the collectors for this kind."""
     models = {}
     for kind in Kind:
         fields: dict[str, Any] = {
-            collector.name: schedule_model(collector) for collector in collectors if kind in collector.kinds
+            collector.name: collector_config_model(collector) for collector in collectors if kind in collector.kinds
         }
         model = create_model(f"{kind}_collectors", __base__=Strict, __cls_kwargs__=NO_SOURCE, **fields)
         models[kind] = create_model(
             f"{kind}_target",
-            __base__=Configured,
+            __base__=ConfiguredTarget,
             __cls_kwargs__=NO_SOURCE,
             kind=(
                 Literal[kind],

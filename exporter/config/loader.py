@@ -8,25 +8,25 @@ from typing import Any, Literal
 
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from exporter.config.collector_models import Askable, Configured, target_models
+from exporter.config.collector_models import CollectorSpec, ConfiguredTarget, target_models
 from exporter.config.defaults import DEFAULT_FILE, PREFIX
 from exporter.config.models import KIND_ALIASES, Budget, Kind, Strict, TargetName, Text
 from exporter.config.sources import (
     Tree,
-    at,
-    holds,
+    is_written,
     merge_documents,
     merge_target,
     nearest,
     printable,
     read_environment,
     read_file,
+    value_at,
 )
-from exporter.config.validation_errors import Fault, Place, validate
+from exporter.config.validation_errors import ConfigError, Place, validate
 from exporter.errors import WrongConfiguration
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
-WHOSE = "is missing; write own for a scan that you run, observed for one that others run"
+NO_ROLE = "is missing; write own for a scan that you run, observed for one that others run"
 KIND_NAMES = [*Kind, *(f"{alias} (the same as {kind})" for alias, kind in KIND_ALIASES.items())]
 NO_KIND = f"one of {', '.join(KIND_NAMES)}"
 
@@ -61,32 +61,32 @@ class Settings:
     party_labels: Literal["full", "short"]
     aliases: Mapping[str, str]
     budget: Budget
-    targets: Mapping[str, Configured]
+    targets: Mapping[str, ConfiguredTarget]
 
 
 def load(
-    path: Path, discovered: Mapping[str, Askable], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
+    path: Path, discovered: Mapping[str, CollectorSpec], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
 ) -> Settings:
     """Return the settings of a file and the environment.
 
     `taken_labels` are label names that no target may add, `flags` the variables that are command line flags.
-    Raises WrongConfiguration with one sentence for each fault.
+    Raises WrongConfiguration with one sentence for each error.
     """
     in_environment = any(name.upper().startswith(f"{PREFIX}TARGETS") for name in os.environ)
     file = {} if in_environment and path == DEFAULT_FILE and not path.exists() else read_file(path)
-    anchor(file, path.parent)
-    environment, faults = read_environment(Document, file, flags)
+    make_paths_absolute(file, path.parent)
+    environment, errors = read_environment(Document, file, flags)
     try:
         settings, more = check(merge_documents(file, environment), discovered, taken_labels)
     except RecursionError as error:
         raise WrongConfiguration([f"{path}: a YAML alias refers to itself"]) from error
-    faults += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
-    if faults or settings is None:
-        raise WrongConfiguration(faults)
+    errors += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
+    if errors or settings is None:
+        raise WrongConfiguration(errors)
     return settings
 
 
-def anchor(file: Tree, folder: Path) -> None:
+def make_paths_absolute(file: Tree, folder: Path) -> None:
     """Let the paths of a file's secret files begin at its folder, wherever the exporter is started."""
     targets = file.get("targets")
     for target in [file.get("defaults"), *(targets.values() if isinstance(targets, dict) else ())]:
@@ -105,37 +105,39 @@ def files_of(target: object) -> Iterator[tuple[Tree, str]]:
 
 
 def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
-    """Return where a fault was written: the file and the path in it, or the variable."""
-    if holds(environment, place) and (not holds(file, place) or not isinstance(at(environment, place), dict)):
+    """Return where an error was written: the file and the path in it, or the variable."""
+    if is_written(environment, place) and (
+        not is_written(file, place) or not isinstance(value_at(environment, place), dict)
+    ):
         return f"environment variable {PREFIX}{'__'.join(place).upper().replace('-', '_')}"
     return f"{path}: {printable('.'.join(place))}"
 
 
 def check(
-    tree: Tree, discovered: Mapping[str, Askable], taken_labels: Iterable[str] = ()
-) -> tuple[Settings | None, list[Fault]]:
-    """Check a whole tree; return settings if there is no fault, and every fault with its place."""
+    tree: Tree, discovered: Mapping[str, CollectorSpec], taken_labels: Iterable[str] = ()
+) -> tuple[Settings | None, list[ConfigError]]:
+    """Check a whole tree; return settings if there is no error, and every error with its place."""
     models = target_models(tuple(discovered.values()))
-    document, faults = validate(Document, tree, ())
+    document, errors = validate(Document, tree, ())
     defaults = tree["defaults"] if isinstance(tree.get("defaults"), dict) else {}
-    faults += default_faults(defaults, discovered, models)
+    errors += default_errors(defaults, discovered, models)
     written = tree.get("targets", {})
     if not written:
-        faults.append((("targets",), "no node is configured; write its name, and below it kind and url"))
-    targets: dict[str, Configured] = {}
-    from_defaults: list[Fault] = []
+        errors.append((("targets",), "no node is configured; write its name, and below it kind and url"))
+    targets: dict[str, ConfiguredTarget] = {}
+    from_defaults: list[ConfigError] = []
     for name, own in written.items() if isinstance(written, dict) else ():
         target, more, inherited = check_target(("targets", str(name)), own, defaults, discovered, models)
-        faults += more
+        errors += more
         from_defaults += inherited
         if target is not None:
             targets[str(name)] = target
-    faults += label_faults(targets, frozenset(taken_labels))
+    errors += label_errors(targets, frozenset(taken_labels))
     # What the defaults have wrong is reported at their own place, but for what only a target shows to be missing.
-    reported = set(faults)
-    faults += [fault for fault in from_defaults if (("defaults", *fault[0][2:]), fault[1]) not in reported]
-    if faults or document is None:
-        return None, faults
+    reported = set(errors)
+    errors += [error for error in from_defaults if (("defaults", *error[0][2:]), error[1]) not in reported]
+    if errors or document is None:
+        return None, errors
     return Settings(document.party_labels, document.aliases, document.budget, targets), []
 
 
@@ -143,59 +145,59 @@ def check_target(
     place: Place,
     own: object,
     defaults: Tree,
-    discovered: Mapping[str, Askable],
-    models: Mapping[Kind, type[Configured]],
-) -> tuple[Configured | None, list[Fault], list[Fault]]:
-    """Check one target; return it, its own faults, and those that come from the defaults and are reported there."""
+    discovered: Mapping[str, CollectorSpec],
+    models: Mapping[Kind, type[ConfiguredTarget]],
+) -> tuple[ConfiguredTarget | None, list[ConfigError], list[ConfigError]]:
+    """Check one target; return it, its own errors, and those that come from the defaults and are reported there."""
     if not isinstance(own, dict):
         return None, [(place, "is not a mapping; write kind and url below it")], []
     if isinstance(own.get("kind"), str):
         own = {**own, "kind": KIND_ALIASES.get(own["kind"], own["kind"])}
     if own.get("kind") not in [*Kind]:
-        # Without its kind only the settings that all kinds share can be checked; better some faults than one.
+        # Without its kind only the settings that all kinds share can be checked; better some errors than one.
         shared = {key: value for key, value in own.items() if key not in ("kind", "collectors")}
         _, more = validate(models[Kind.SCAN], {**shared, "kind": Kind.SCAN}, place)
         return None, [((*place, "kind"), f"{'must be' if 'kind' in own else 'is missing; write'} {NO_KIND}"), *more], []
     kind = Kind(own["kind"])
     tree = merge_target(applicable(defaults, kind, discovered), own)
     if tree.get("role") == "observed":
-        leave_to_others(tree, own, discovered, kind)
-    target, faults = validate(models[kind], tree, place)
-    if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in faults):
-        faults.append(((*place, "role"), WHOSE))
-    inherited = [fault for fault in faults if holds(defaults, fault[0][2:]) and not holds(own, fault[0][2:])]
-    own_faults = [fault for fault in faults if fault not in inherited]
-    return target, [*own_faults, *collector_faults(own, place, discovered, kind)], inherited
+        switch_off_for_observed(tree, own, discovered, kind)
+    target, errors = validate(models[kind], tree, place)
+    if kind is Kind.SCAN and "role" not in tree and not any("mean role?" in text for _, text in errors):
+        errors.append(((*place, "role"), NO_ROLE))
+    inherited = [error for error in errors if is_written(defaults, error[0][2:]) and not is_written(own, error[0][2:])]
+    own_errors = [error for error in errors if error not in inherited]
+    return target, [*own_errors, *collector_errors(own, place, discovered, kind)], inherited
 
 
-def leave_to_others(tree: Tree, own: Tree, discovered: Mapping[str, Askable], kind: Kind) -> None:
+def switch_off_for_observed(tree: Tree, own: Tree, discovered: Mapping[str, CollectorSpec], kind: Kind) -> None:
     """Switch off what is not requested from somebody else's node unless its target or the defaults enable it."""
     collectors, written = tree.setdefault("collectors", {}), own.get("collectors") or {}
     for name, each in discovered.items():
-        if kind in each.kinds and not each.is_for_all and isinstance(collectors, dict) and name not in written:
+        if kind in each.kinds and not each.on_for_observed and isinstance(collectors, dict) and name not in written:
             given = collectors.get(name, {})
             collectors[name] = {"enabled": False, **given} if isinstance(given, dict) else given
 
 
-def default_faults(
-    defaults: Tree, discovered: Mapping[str, Askable], models: Mapping[Kind, type[Configured]]
-) -> Iterator[Fault]:
+def default_errors(
+    defaults: Tree, discovered: Mapping[str, CollectorSpec], models: Mapping[Kind, type[ConfiguredTarget]]
+) -> Iterator[ConfigError]:
     """Check the defaults as each kind of target would read them, whether a target of that kind is there or not."""
     place = ("defaults",)
     reported = set()
     for kind in Kind:
         pretended = {**applicable(defaults, kind, discovered), "kind": kind, "url": "http://node"}
-        for fault in validate(models[kind], pretended, place, partial=True)[1]:
-            if fault not in reported:
-                reported.add(fault)
-                yield fault
-    yield from collector_faults(defaults, place, discovered)
+        for error in validate(models[kind], pretended, place, partial=True)[1]:
+            if error not in reported:
+                reported.add(error)
+                yield error
+    yield from collector_errors(defaults, place, discovered)
     yield from (
         (("defaults", key), "set it in each target, not in defaults") for key in EACH_TARGETS_OWN if key in defaults
     )
 
 
-def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) -> Tree:
+def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, CollectorSpec]) -> Tree:
     """Return the defaults without what only a target can set, and without collectors for other kinds of target."""
     shared = {name: value for name, value in defaults.items() if name not in EACH_TARGETS_OWN}
     collectors = shared.get("collectors")
@@ -205,9 +207,9 @@ def applicable(defaults: Tree, kind: Kind, discovered: Mapping[str, Askable]) ->
     return {**shared, "collectors": kept}
 
 
-def collector_faults(
-    tree: Tree, place: Place, discovered: Mapping[str, Askable], kind: Kind | None = None
-) -> Iterator[Fault]:
+def collector_errors(
+    tree: Tree, place: Place, discovered: Mapping[str, CollectorSpec], kind: Kind | None = None
+) -> Iterator[ConfigError]:
     """Give an error for each wrong collector name: one that is right for another kind of target has its own text."""
     collectors = tree.get("collectors")
     for name in collectors if isinstance(collectors, dict) else ():
@@ -218,7 +220,7 @@ def collector_faults(
             yield (*place, "collectors", name), f"works only with targets of kind {kinds}; this one is a {kind}"
 
 
-def label_faults(targets: Mapping[str, Configured], taken: frozenset[str]) -> Iterator[Fault]:
+def label_errors(targets: Mapping[str, ConfiguredTarget], taken: frozenset[str]) -> Iterator[ConfigError]:
     everywhere = {label for target in targets.values() for label in target.labels}
     for name, target in targets.items():
         place = ("targets", name, "labels")

@@ -203,17 +203,17 @@ class TargetConfig(Strict):
 
     @model_validator(mode="after")
     def _each_thing_once(self) -> Self:
-        faults = []
+        errors = []
         if (self.url is None) == (self.url_file is None):
-            faults.append("needs exactly one of url and url_file")
+            errors.append("needs exactly one of url and url_file")
         if self.ways_besides_url + (URL(self.url or "").user is not None) > 1:
-            faults.append(
+            errors.append(
                 "has more than one authorization; keep one of auth, a user in the url, the header Authorization"
             )
         counted = Counter(map(str.lower, (*self.headers, *self.header_files)))
-        faults += [f"has the header {name} {times} times; keep one" for name, times in counted.items() if times > 1]
-        if faults:
-            raise ValueError("; ".join(faults))
+        errors += [f"has the header {name} {times} times; keep one" for name, times in counted.items() if times > 1]
+        if errors:
+            raise ValueError("; ".join(errors))
         return self
 
     @property
@@ -232,7 +232,7 @@ class TargetConfig(Strict):
         return {"target": name, "network": self.network, "role": self.role, **self.labels}
 
 
-class Schedule(Strict):
+class CollectorConfig(Strict):
     """How one collector runs on one target; a collector's own defaults stand in the reference."""
 
     enabled: bool = True
@@ -249,6 +249,6 @@ class Schedule(Strict):
     """What only this collector has."""
 
     @property
-    def grace(self) -> timedelta:
+    def shown_for(self) -> timedelta:
         # A count that may take longer than three intervals must not lose its last values while it is under way.
         return self.stale_after or max(3 * self.interval, self.interval + self.timeout)

@@ -30,7 +30,7 @@ class WrongKey(yaml.MarkedYAMLError):
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML lets the last of two equal keys win in silence, and keys be anything: here both are faults."""
+    """YAML lets the last of two equal keys win in silence, and keys be anything: here both are errors."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
         seen = set()
@@ -81,7 +81,7 @@ class Environment(EnvSettingsSource):
 
 
 def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] = ()) -> tuple[Tree, list[str]]:
-    """Return the tree that the environment spells, and the faults of variables that nothing reads.
+    """Return the tree that the environment spells, and the errors of variables that nothing reads.
 
     `flags` are the variables that are command line flags. A target's name is matched to the file's with upper and
     lower case, `-` and `_` taken as equal, since not every shell can write every name.
@@ -91,11 +91,11 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
     except (SettingsError, RecursionError) as error:
         field = re.search(r'field "(\w+)"', str(error))
         variable = PREFIX + (field[1].upper() if field else "*")
-        fault = f"environment variable {variable}: is not JSON; write a JSON mapping, or one variable for each key"
-        return {}, [fault, *unknown_variables(top, {*flags})]
+        text = f"environment variable {variable}: is not JSON; write a JSON mapping, or one variable for each key"
+        return {}, [text, *unknown_variables(top, {*flags})]
     if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
         tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
-    faults = []
+    errors = []
     targets = file.get("targets")
     written: dict[str, list[str]] = {}
     for name in targets if isinstance(targets, dict) else ():
@@ -104,13 +104,13 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
         for name in tree["targets"]:
             if len(fits := written.get(fold(name), [])) > 1:
                 variable = f"{PREFIX}TARGETS__{fold(name).upper()}"
-                faults.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
+                errors.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
         tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
     for target in [tree.get("defaults"), *(tree["targets"].values() if isinstance(tree.get("targets"), dict) else ())]:
         for key in HEADERS:
             if isinstance(target, dict) and isinstance(target.get(key), dict):
                 target[key] = {header_name(name): value for name, value in target[key].items()}
-    return tree, [*faults, *unknown_variables(top, {*flags})]
+    return tree, [*errors, *unknown_variables(top, {*flags})]
 
 
 def unknown_variables(top: type[BaseSettings], flags: set[str]) -> Iterator[str]:
@@ -183,10 +183,10 @@ def merge_target(below: Tree, above: Tree) -> Tree:
     A setting that gives the same thing in a different way replaces it: a token or url in a file and a written one, a
     header however it is spelled, a different type of auth.
     """
-    below = displaced(below, above, "url", "url_file")
+    below = without_replaced(below, above, "url", "url_file")
     if isinstance(old := below.get("auth"), dict) and isinstance(new := above.get("auth"), dict):
         is_other = "type" in old and new.get("type", old["type"]) != old["type"]
-        below["auth"] = {} if is_other else displaced(old, new, "token", "token_file")
+        below["auth"] = {} if is_other else without_replaced(old, new, "token", "token_file")
     replaced = {str(name).lower() for key in HEADERS if isinstance(above.get(key), dict) for name in above[key]}
     for key in HEADERS:
         if isinstance(headers := below.get(key), dict):
@@ -194,13 +194,13 @@ def merge_target(below: Tree, above: Tree) -> Tree:
     return merge(below, above)
 
 
-def displaced(below: Tree, above: Tree, *ways: str) -> Tree:
+def without_replaced(below: Tree, above: Tree, *ways: str) -> Tree:
     """Return a copy of `below` without any of the keys `ways` if `above` has one of them."""
     is_replaced = not above.keys().isdisjoint(ways)
     return {key: value for key, value in below.items() if not (is_replaced and key in ways)}
 
 
-def holds(tree: object, place: Iterable[str]) -> bool:
+def is_written(tree: object, place: Iterable[str]) -> bool:
     """Return whether a tree has something written at a place."""
     for step in place:
         if not isinstance(tree, dict) or step not in tree:
@@ -209,7 +209,7 @@ def holds(tree: object, place: Iterable[str]) -> bool:
     return True
 
 
-def at(tree: object, place: Iterable[str]) -> object:
+def value_at(tree: object, place: Iterable[str]) -> object:
     """Return what is written at a place that a tree holds."""
     for step in place:
         tree = tree[step] if isinstance(tree, dict) else None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from exporter.config.sources import Tree, nearest
 
 Place = tuple[str, ...]
-Fault = tuple[Place, str]
+ConfigError = tuple[Place, str]
 M = TypeVar("M", bound=BaseModel)
 
 WHOLE_NUMBER, NUMBER, TRUE_OR_FALSE = "must be a whole number", "must be a number", "must be true or false"
@@ -46,24 +46,24 @@ SENTENCES = {
 """What would be right, by pydantic's type of an error and with what that gives: its own texts speak to programmers."""
 
 
-def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) -> tuple[M | None, list[Fault]]:
+def validate(model: type[M], tree: Tree, place: Place, partial: bool = False) -> tuple[M | None, list[ConfigError]]:
     """Validate a tree that stands at `place`; `partial` lets what is required be missing."""
     try:
         return model.model_validate(tree), []
     except ValidationError as error:
         schema = model.model_json_schema()
-        faults = []
+        errors = []
         for detail in error.errors(include_input=False, include_url=False):
             inside = written_place(detail["loc"], tree)
-            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_faults has a better text
+            name_of_collector = len(inside) == 2 and inside[0] == "collectors"  # collector_errors has a better text
             if (detail["type"] == "missing" and partial) or (detail["type"] == "extra_forbidden" and name_of_collector):
                 continue
-            faults.append(((*place, *inside), sentence(detail, inside, schema)))
-        return None, faults
+            errors.append(((*place, *inside), sentence(detail, inside, schema)))
+        return None, errors
 
 
 def written_place(steps: Iterable[str | int], tree: object) -> Place:
-    """Return a fault's place as the operator wrote it: without the names pydantic gives to the branches of a choice."""
+    """Return an error's place as it was written, without the names pydantic gives to the branches of a choice."""
     place: list[str] = []
     chosen: object = None
     for step in steps:

@@ -19,7 +19,7 @@ class Page:
     change: object
     made: float
     plain: bytes
-    packed: bytes | None = None
+    gzipped: bytes | None = None
 
 
 class Pages:
@@ -46,7 +46,7 @@ class Pages:
         blocks: Callable[[], Sequence[Lines]],
         format_: Format,
         *,
-        packed: bool,
+        gzipped: bool,
     ) -> bytes:
         """Return a page that is no older than this call, or than the last change.
 
@@ -55,9 +55,9 @@ class Pages:
         called = self._clock.monotonic()
         while (page := self._held(key, change(), called)) is None:
             await self._once(key, lambda: self._make(key, change(), blocks(), format_))
-        while packed and page.packed is None:
-            await self._once(id(page), lambda: self._pack(page))
-        return page.packed if packed and page.packed else page.plain
+        while gzipped and page.gzipped is None:
+            await self._once(id(page), lambda: self._gzip(page))
+        return page.gzipped if gzipped and page.gzipped else page.plain
 
     def _held(self, key: object, change: object, called: float) -> Page | None:
         page = self._pages.get(key)
@@ -82,8 +82,8 @@ class Pages:
         while len(self._pages) > self.KEPT:
             self._pages.popitem(last=False)
 
-    async def _pack(self, page: Page) -> None:
-        page.packed = await self._in_thread(gzip.compress, page.plain, 6)
+    async def _gzip(self, page: Page) -> None:
+        page.gzipped = await self._in_thread(gzip.compress, page.plain, 6)
 
     async def _in_thread(self, function: Callable[..., bytes], *arguments: object) -> bytes:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)

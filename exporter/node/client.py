@@ -12,23 +12,24 @@ from exporter.clock import Clock
 from exporter.config.models import Kind
 from exporter.errors import Failed, NoEntry, OutOfTime
 from exporter.node.auth import Auth, Token
-from exporter.node.combining import Ways
-from exporter.node.decoding import decode, raise_for_status, read_retry_after
+from exporter.node.combining import Combining
+from exporter.node.decoding import decode
 from exporter.node.messages import ANYTHING, NOTHING, Request, RequestLogEntry, Response, make_request
 from exporter.node.pagination import Mark, P, follow_pages
 from exporter.node.rate_limit import Share
 from exporter.node.remark import Remark
-from exporter.node.stream import elements
+from exporter.node.status_errors import raise_for_status, read_retry_after
+from exporter.node.stream import stream_elements
 from exporter.node.transport import Transport
 
 T = TypeVar("T")
 
 
-PATIENCE = (1, 4, 16)
+RETRY_SECONDS = (1, 4, 16)
 """How many seconds to wait before requesting a page again, each time longer; more if Retry-After is longer."""
 
 
-class Node(Ways):
+class Node(Combining):
     """One node for one run, which ends at `deadline` (monotonic seconds)."""
 
     def __init__(
@@ -143,7 +144,7 @@ class Node(Ways):
         `answer` needs something that no error has. It is not repeated if it breaks off: elements were given already.
         Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
         """
-        return elements(make_request("GET", route, body=body), answer, self._auth, self._hear)
+        return stream_elements(make_request("GET", route, body=body), answer, self._auth, self._open_stream)
 
     async def fetch(self, route: str, **fill: str) -> Response:
         """GET a route and return the answer whatever its status, as a probe of health does.
@@ -165,7 +166,7 @@ class Node(Ways):
 
     async def _persist(self, request: Request) -> Response:
         """Request a page, and again after a pause if that may help, as long as there is time."""
-        for longer in PATIENCE:
+        for longer in RETRY_SECONDS:
             try:
                 return raise_for_status(await self._ask(request, Share.HALF))
             except Failed as failure:
@@ -186,7 +187,7 @@ class Node(Ways):
                 response = await self._exchange(request, renewed, share)
         return response
 
-    async def _hear(self, request: Request, token: Token | None) -> AsyncGenerator[Response, None]:
+    async def _open_stream(self, request: Request, token: Token | None) -> AsyncGenerator[Response, None]:
         """Send a request once by a websocket within the time this run has, and write it into the request log."""
         started, outcome = self._clock.monotonic(), "cancelled"
         try:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 K = TypeVar("K")
 
 
-class Ways:
+class Combining:
     """A node's methods that combine requests; none is sent from here."""
 
     async def first(self, *ways: Callable[[], Awaitable[T]]) -> T:
@@ -28,19 +28,19 @@ class Ways:
         kind = NoEntry if any(isinstance(lack, NoEntry) for lack in lacks) else Unsupported
         raise kind("; ".join(map(str, lacks)))
 
-    async def of_each(self, things: Iterable[K], ask: Callable[[K], Awaitable[T]]) -> dict[K, T]:
+    async def for_each(self, things: Iterable[K], ask: Callable[[K], Awaitable[T]]) -> dict[K, T]:
         """Return the answer for each of several things, requested side by side and once each."""
         each = list(dict.fromkeys(things))
-        return dict(zip(each, await self.together([partial(ask, thing) for thing in each]), strict=True))
+        return dict(zip(each, await self.gather([partial(ask, thing) for thing in each]), strict=True))
 
-    async def if_there(self, way: Callable[[], Awaitable[T]]) -> T | None:
+    async def or_none(self, way: Callable[[], Awaitable[T]]) -> T | None:
         """Return an answer that is only a part of what is needed; None where the node does not have it."""
         try:
             return await way()
         except Unsupported:
             return None
 
-    async def together(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
+    async def gather(self, ways: Iterable[Callable[[], Awaitable[T]]], at_once: int = 8) -> list[T]:
         """Return the answers of requests made side by side, at most `at_once` at a time; one that fails ends all."""
         turns = asyncio.Semaphore(at_once)
 

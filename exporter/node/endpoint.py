@@ -12,7 +12,7 @@ from yarl import URL
 
 from exporter.config.models import TargetConfig, check_url, public
 from exporter.errors import Unauthorized, Unreachable
-from exporter.node.redaction import UNMISTAKABLE, Redaction
+from exporter.node.redaction import CERTAIN_LENGTH, Redaction
 from exporter.node.secret_file import SecretFile, Unreadable
 
 Read = Callable[[], str]
@@ -125,7 +125,7 @@ def hints_of_path(url: URL) -> Iterator[str]:
     """Give what may be a key in a secret url's path: all of it, and each part that is hardly a word."""
     for path in (url.raw_path, url.path):
         yield path.strip("/")
-        yield from (part for part in path.split("/") if len(part) >= UNMISTAKABLE or re.search("[A-Z0-9]", part))
+        yield from (part for part in path.split("/") if len(part) >= CERTAIN_LENGTH or re.search("[A-Z0-9]", part))
 
 
 def secrets_of_header(value: str) -> Iterator[str]:

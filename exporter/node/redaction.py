@@ -7,7 +7,7 @@ from itertools import chain
 
 SHORTEST = 4
 """A shorter text is not a secret, and taking it out would only garble what is shown."""
-UNMISTAKABLE = 16
+CERTAIN_LENGTH = 16
 """A secret as long as this is not a word of an answer: a header may well carry a network's name."""
 
 
@@ -40,7 +40,7 @@ class Redaction:
         """Have ready what to look for in every answer, which is more often than it changes."""
         known = {*self._tokens, *chain.from_iterable(chain.from_iterable(self._secrets.values()))}
         known |= {as_some_write_json(secret) for secret in known} | {secret.replace("/", "\\/") for secret in known}
-        self._of_answers = longest_first(known, UNMISTAKABLE)
+        self._of_answers = longest_first(known, CERTAIN_LENGTH)
         self._of_the_rest = longest_first(known.union(*self._hints), SHORTEST)
 
     def body(self, body: bytes, *, is_answer: bool) -> bytes:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from exporter.files import TooLarge, read, stamp
+from exporter.files import FileTooLarge, read, stamp
 
 MOST_BYTES = 2**16
 """How long a line may be, longer than any header that a server takes."""
@@ -28,7 +28,7 @@ class SecretFile:
             return self._line
         try:
             line = read(self.path, MOST_BYTES + len("\r\n")).decode("ascii").strip()
-        except TooLarge as error:
+        except FileTooLarge as error:
             raise self._no_line() from error
         except (OSError, UnicodeDecodeError) as error:
             self.forget()

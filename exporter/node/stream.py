@@ -6,19 +6,21 @@ from typing import TypeVar
 
 from exporter.errors import Refused, Unsupported
 from exporter.node.auth import Auth, Token
-from exporter.node.decoding import decode_message, raise_for_status
 from exporter.node.messages import Request, Response
+from exporter.node.status_errors import decode_message, raise_for_status
 
 T = TypeVar("T")
-Hear = Callable[[Request, Token | None], AsyncGenerator[Response, None]]
+OpenStream = Callable[[Request, Token | None], AsyncGenerator[Response, None]]
 
 
-async def elements(request: Request, answer: type[T], auth: Auth, hear: Hear) -> AsyncGenerator[T, None]:
+async def stream_elements(
+    request: Request, answer: type[T], auth: Auth, open_stream: OpenStream
+) -> AsyncGenerator[T, None]:
     """Give the elements; Unsupported is raised for the first only: what gave one has the operation."""
     count = 0
     try:
-        async with aclosing(responses(request, auth, hear)) as heard:
-            async for response in heard:
+        async with aclosing(responses(request, auth, open_stream)) as stream:
+            async for response in stream:
                 if response.status == 101:
                     yield decode_message(response, answer)
                     count += 1
@@ -30,14 +32,14 @@ async def elements(request: Request, answer: type[T], auth: Auth, hear: Hear) ->
         raise
 
 
-async def responses(request: Request, auth: Auth, hear: Hear) -> AsyncGenerator[Response, None]:
+async def responses(request: Request, auth: Auth, open_stream: OpenStream) -> AsyncGenerator[Response, None]:
     """Give the messages, or the answer that opens no websocket; after a 401 a renewed token is tried once."""
     token = await auth.token()
     for is_last in (False, True):
-        async with aclosing(hear(request, token)) as heard:
-            opening = await anext(heard)
+        async with aclosing(open_stream(request, token)) as stream:
+            opening = await anext(stream)
             if opening.status == 101:
-                async for response in heard:
+                async for response in stream:
                     yield response
                 return
         if is_last or opening.status != 401 or token is None:

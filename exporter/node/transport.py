@@ -54,7 +54,7 @@ class Transport:
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
             headers={"User-Agent": "canton-exporter"},
-            middlewares=(websocket.nothing_else,),
+            middlewares=(websocket.require_upgrade,),
         )
 
     async def request(self, request: Request, token: str | None, share: Share, seconds: float) -> Response:
@@ -111,7 +111,7 @@ class Transport:
                 return
             counted.code = "101"
             opened = Response(str(request), endpoint, 101, {}, b"", sent, self._clock.now(), None, headers["Accept"])
-            async with websocket.ended(socket):
+            async with websocket.closing(socket):
                 yield opened
                 async for message in websocket.messages(socket, request, limit, until):
                     self._counters.add(self_metrics.RESPONSE_BYTES, request.route, amount=len(message))

@@ -17,7 +17,7 @@ from exporter.node.messages import Request
 
 PROTOCOL = "daml.ws.auth"
 """What a ledger names in its answer, requested or not; the token is in the same header as always."""
-OTHERS_TURN = 64
+YIELD_EVERY = 64
 """After so many frames whatever else the exporter does has its turn: those that are there are read without a pause."""
 CLOSING_SECONDS = 0.2
 """How long a node may take to see that we close; one that sends on and on is not waited for."""
@@ -31,7 +31,7 @@ class NotOpened(Exception):
         self.response = response
 
 
-async def nothing_else(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
+async def require_upgrade(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
     """Let no websocket be redirected: aiohttp would follow, and take our headers along. An error's body is kept."""
     response = await handler(request)
     if request.headers.get("Upgrade") == "websocket" and response.status != 101:
@@ -64,7 +64,7 @@ async def connect(
 
 
 @asynccontextmanager
-async def ended(socket: ClientWebSocketResponse) -> AsyncIterator[None]:
+async def closing(socket: ClientWebSocketResponse) -> AsyncIterator[None]:
     """Close it in the end, whatever happened, and without waiting for a node that does not care."""
     try:
         yield
@@ -89,47 +89,47 @@ async def messages(
     for number in itertools.count(1):
         try:
             async with asyncio.timeout_at(late):
-                heard = await next_frame(socket)
+                frame = await next_frame(socket)
         except TimeoutError:
-            heard = None
-        if heard is None or loop.time() >= late:  # what is there already is given without a pause to time out in
+            frame = None
+        if frame is None or loop.time() >= late:  # what is there already is given without a pause to time out in
             raise too_late(request, limit, is_end=loop.time() >= until)
-        if number % OTHERS_TURN == 0:
+        if number % YIELD_EVERY == 0:
             await asyncio.sleep(0)
-        if heard.type in (WSMsgType.PING, WSMsgType.PONG):
+        if frame.type in (WSMsgType.PING, WSMsgType.PONG):
             continue
         late = min(loop.time() + limit, until)
-        content = content_of(heard, request)
+        content = content_of(frame, request)
         if content is None:
             return
         yield content
 
 
-def content_of(heard: aiohttp.WSMessage, request: Request) -> bytes | None:
+def content_of(frame: aiohttp.WSMessage, request: Request) -> bytes | None:
     """Return a message's content, None where the node has closed. Raises what it means if it closed otherwise."""
-    match heard.type:
+    match frame.type:
         case WSMsgType.TEXT:
-            return str(heard.data).encode()
+            return str(frame.data).encode()
         case WSMsgType.BINARY:
-            return bytes(heard.data)
-        case WSMsgType.CLOSE if heard.data == WSCloseCode.OK:
+            return bytes(frame.data)
+        case WSMsgType.CLOSE if frame.data == WSCloseCode.OK:
             return None
         case WSMsgType.CLOSE:
             raise Unreachable(
-                f"{request}: the websocket was closed before the end of the answer, with code {heard.data}"
+                f"{request}: the websocket was closed before the end of the answer, with code {frame.data}"
             )
         case WSMsgType.ERROR:
-            raise what_is_wrong(heard.data, request)
+            raise what_is_wrong(frame.data, request)
         case _:
             raise Unreachable(f"{request}: the connection closed before the end of the answer")
 
 
 async def next_frame(socket: ClientWebSocketResponse) -> aiohttp.WSMessage:
     """Return what comes next; a ping is answered, and is nothing to wait longer for."""
-    heard = await socket.receive()
-    if heard.type is WSMsgType.PING:
-        await socket.pong(heard.data)
-    return heard
+    frame = await socket.receive()
+    if frame.type is WSMsgType.PING:
+        await socket.pong(frame.data)
+    return frame
 
 
 def too_late(request: Request, limit: float, *, is_end: bool) -> TimedOut:

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 from exporter.clock import Clock
 from exporter.collector import Collector, RunOutput
-from exporter.config.collector_models import Configured
+from exporter.config.collector_models import ConfiguredTarget
 from exporter.config.loader import Settings
 from exporter.exposition.text import Lines
 from exporter.metrics.counters import Counters
 from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.run_log import Progress, log_run
-from exporter.scheduling.runner import Watch
-from exporter.scheduling.schedule import Scheduler, Start
+from exporter.scheduling.schedule import RunStart, Scheduler
 from exporter.scheduling.sharding import Shard
 from exporter.scheduling.target import Target
+from exporter.scheduling.watch import Watch
 from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class Fleet:
         self._rate_limits = rate_limits
         self._clock = clock
         self.shard = shard or Shard()
-        self.configured: Mapping[str, Configured] = {}
+        self.configured: Mapping[str, ConfiguredTarget] = {}
         """Every target, those of other shards too."""
         self.targets: dict[str, Target] = {}
         """By target."""
@@ -55,7 +55,7 @@ class Fleet:
         self._stopping = False
         self.first_round = asyncio.Event()
         """Set when every watch has run once."""
-        self.latest: Start | None = None
+        self.latest: RunStart | None = None
         """The latest start of any run."""
         self.scheduler = Scheduler(clock)
         self.scheduler.on_start(self._started)
@@ -100,8 +100,8 @@ class Fleet:
     def _adopt_watches(self, target: Target, name: str, settings: Settings) -> Iterator[asyncio.Task[None]]:
         configured = settings.targets[name]
         before, target.statuses = target.statuses, {}
-        for collector, schedule in configured.schedules.items():
-            watch = Watch(name, configured.target_config, self.collectors[collector], schedule)
+        for collector, collector_config in configured.collector_configs.items():
+            watch = Watch(name, configured.target_config, self.collectors[collector], collector_config)
             status = before.get(collector)
             if status and status.watch == watch:
                 del before[collector]
@@ -116,7 +116,7 @@ class Fleet:
             yield from self._end(status)
         for watch in (status.watch for status in target.statuses.values()):
             if watch.key not in self.scheduler.intervals:
-                self.scheduler.add(watch.key, watch.schedule.interval, self._due, target, watch)
+                self.scheduler.add(watch.key, watch.collector_config.interval, self._due, target, watch)
                 if not self.first_round.is_set():
                     self._unanswered.add(watch.key)
 
@@ -154,7 +154,7 @@ class Fleet:
         self._end_of_round()
         log_run(watch, before, remarks, result)
 
-    def _started(self, start: Start) -> None:
+    def _started(self, start: RunStart) -> None:
         self.latest = start
 
     def _skipped(self, key: str) -> None:

@@ -12,8 +12,8 @@ from exporter.collectors.health import health, is_up
 from exporter.exposition.text import Lines
 from exporter.metrics.metric import Metric
 from exporter.scheduling.run_log import describe
-from exporter.scheduling.runner import Outcome, Run
 from exporter.scheduling.target import Target
+from exporter.scheduling.watch import Outcome, Run
 from exporter.scheduling.watch_status import WatchStatus
 
 SUCCESS = Metric("probe_success", "1 if no collector failed and the node is not known to be down; 0 if not.")
@@ -45,13 +45,13 @@ class Result:
         own = [SUCCESS.sample(self.is_good), SECONDS.sample(self.seconds)]
         return [Lines(own), *(status.lines_of(run) for status, run in zip(self.statuses, self.runs, strict=True))]
 
-    def story(self) -> str:
+    def report(self) -> str:
         """Return how each run went, for a person."""
         return "".join(describe(status.watch, run) for status, run in zip(self.statuses, self.runs, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ProbeSelection:
     """The collectors that a probe of one target runs."""
 
     target: Target
@@ -100,7 +100,7 @@ def select(
     collectors: Mapping[str, Collector[Any]],
     named: str | None,
     limit: timedelta,
-) -> Selection:
+) -> ProbeSelection:
     """Return the collector that is named, or all whose timeout is at most `limit`.
 
     `collectors` are all there are, the target's or not. Raises NotThere or NoneInTime.
@@ -109,11 +109,11 @@ def select(
     if named is not None:
         if named not in statuses:
             raise NotThere(why_not(name, target, collectors.get(named), named))
-        return Selection(target, [statuses[named]])
-    selected = [status for status in statuses.values() if status.watch.schedule.timeout <= limit]
+        return ProbeSelection(target, [statuses[named]])
+    selected = [status for status in statuses.values() if status.watch.collector_config.timeout <= limit]
     if not selected:
         raise NoneInTime
-    return Selection(target, selected, [name for name, each in statuses.items() if each not in selected])
+    return ProbeSelection(target, selected, [name for name, each in statuses.items() if each not in selected])
 
 
 def why_not(name: str, target: Target, collector: Collector[Any] | None, named: str) -> str:

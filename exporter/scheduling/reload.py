@@ -52,10 +52,10 @@ class Reloader:
             except WrongConfiguration as error:
                 self._is_successful = False
                 self._counters.add(self_metrics.RELOADS, "failure")
-                # Its faults are the whole report: there is no bug to trace.
+                # Its errors are the whole report: there is no bug to trace.
                 log.error(  # noqa: TRY400
                     "the new configuration has errors; the old one stays in use",
-                    extra={"error": "; ".join(error.faults)},
+                    extra={"error": "; ".join(error.errors)},
                 )
                 raise
             else:

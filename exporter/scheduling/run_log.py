@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from exporter.clock import Clock
 from exporter.node.remark import Remark
-from exporter.scheduling.runner import Outcome, Run, Watch
+from exporter.scheduling.watch import Outcome, Run, Watch
 from exporter.scheduling.watch_status import WatchStatus
 
 log = logging.getLogger(__name__)

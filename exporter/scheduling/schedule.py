@@ -23,7 +23,7 @@ ZERO = timedelta(0)
 logging.getLogger("apscheduler").setLevel(logging.ERROR)  # skipped runs are counted by us
 
 
-class Start(NamedTuple):
+class RunStart(NamedTuple):
     """When a run started (Unix seconds), and how many seconds after it was due."""
 
     at: float
@@ -77,11 +77,11 @@ class Scheduler:
             timezone=self._zone, job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1}
         )
 
-    def on_start(self, listener: Callable[[Start], None]) -> None:
+    def on_start(self, listener: Callable[[RunStart], None]) -> None:
         """Call `listener` with each start of a run."""
 
         def started(event: JobSubmissionEvent) -> None:
-            listener(Start(self._clock.now(), self._late(event.scheduled_run_times[0])))
+            listener(RunStart(self._clock.now(), self._late(event.scheduled_run_times[0])))
 
         self._scheduler.add_listener(started, EVENT_JOB_SUBMITTED)
 

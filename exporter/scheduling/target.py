@@ -18,7 +18,8 @@ from exporter.metrics.counters import Counters
 from exporter.node.auth import make_auth
 from exporter.node.rate_limit import RateLimits
 from exporter.node.transport import Transport
-from exporter.scheduling.runner import Run, Watch, run
+from exporter.scheduling.runner import run
+from exporter.scheduling.watch import Run, Watch
 from exporter.scheduling.watch_status import WatchStatus
 
 
@@ -55,8 +56,12 @@ class Target:
         """Run a watch now and in full, within `limit`, and change nothing; equal probes share one run."""
         key = f"{watch.key} {limit}"
         if key not in self._probing:
-            schedule = watch.schedule.model_copy(update={"timeout": min(watch.schedule.timeout, limit)})
-            self._probing[key] = asyncio.create_task(self._run(replace(watch, schedule=schedule), RunOutput()))
+            collector_config = watch.collector_config.model_copy(
+                update={"timeout": min(watch.collector_config.timeout, limit)}
+            )
+            self._probing[key] = asyncio.create_task(
+                self._run(replace(watch, collector_config=collector_config), RunOutput())
+            )
             self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
         return await asyncio.shield(self._probing[key])
 

@@ -15,14 +15,14 @@ from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.remark import Remark
 from exporter.scheduling.party_labels import rename_parties
-from exporter.scheduling.runner import Outcome, Run, Watch
 from exporter.scheduling.series_limit import cap
+from exporter.scheduling.watch import Outcome, Run, Watch
 
 HEALTH_RESULTS = {True: "up", False: "down", None: "unknown"}
 
 
 class WatchStatus:
-    """What is known of one watch. A failed run leaves the last good samples on show until their grace is over."""
+    """What is known of one watch. A failed run leaves the last good samples on the page until `stale_after` is over."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class WatchStatus:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the page has its readings: from a good run on, until their grace is over."""
+        """Whether the page has its readings: from a good run on, until `stale_after` is over."""
         return self._clock.monotonic() < self._shown_until
 
     @property
@@ -90,7 +90,7 @@ class WatchStatus:
         name = self.watch.collector.name
         if run.outcome is Outcome.OK:
             dropped = self._show(run.yielded.samples)
-            self._shown_until = self._clock.monotonic() + self.watch.schedule.grace.total_seconds()
+            self._shown_until = self._clock.monotonic() + self.watch.collector_config.shown_for.total_seconds()
             self.previous, self._supported, self._last_success = run.yielded, True, run.ended
             self.remarks = run.remarks
             if dropped:
@@ -109,26 +109,26 @@ class WatchStatus:
     def _show(self, samples: Sequence[Sample]) -> int:
         """Put samples on the page; return how many there is no room for."""
         renamed = rename_parties(samples, self._style, self._aliases)
-        self.shown = cap(renamed, self.shown, self.watch.schedule.max_series)
+        self.shown = cap(renamed, self.shown, self.watch.collector_config.max_series)
         self._lines = Lines(self.shown, self._common)
         return len(renamed) - len(self.shown)
 
     def lines_of(self, run: Run) -> Lines:
         """Return what a page shows of a run that is not the watch's own: what it read, and how it went."""
         renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
-        kept = cap(renamed, self.shown, self.watch.schedule.max_series)
+        kept = cap(renamed, self.shown, self.watch.collector_config.max_series)
         return Lines([*kept, *how_it_went(run, self.watch.collector.name)], self._common)
 
     def skip(self) -> None:
         """Count a run that was due while the one before had not ended; one that may take so long is not late."""
-        if self.watch.schedule.timeout <= self.watch.schedule.interval:
+        if self.watch.collector_config.timeout <= self.watch.collector_config.interval:
             self.counters.add(self_metrics.SKIPPED, self.watch.collector.name)
             self._write_own()
 
     def _write_own(self) -> None:
         collector = self.watch.collector.name
         samples = [
-            self_metrics.INTERVAL.sample(self.watch.schedule.interval.total_seconds(), collector=collector),
+            self_metrics.INTERVAL.sample(self.watch.collector_config.interval.total_seconds(), collector=collector),
             self_metrics.LAST_SUCCESS.sample(self._last_success, collector=collector),
             *self.counters.samples(),
         ]

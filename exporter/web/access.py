@@ -44,14 +44,14 @@ class AccessControl:
         self._path = path
         self._stamps: dict[Path, Stamp | None] = {}
         self._config = WebConfig()
-        self._tls: Renewed | None = None
+        self._tls: ReloadingContext | None = None
         self._headers: Mapping[str, str] = {}
         self._limiter: AsyncLimiter | None = None
         self._users = Users()
 
     @classmethod
     def load(cls, path: Path | None) -> Self:
-        """Return the access control of a file; without one all is open. Raises WrongConfiguration with every fault."""
+        """Return the access control of a file; without one all is open. Raises WrongConfiguration with every error."""
         access = cls(path)
         if path is not None:
             access._read(path)
@@ -101,7 +101,7 @@ class AccessControl:
         try:
             self._read(self._path)
         except WrongConfiguration as error:
-            # Its faults are the whole report: there is no bug to trace.
+            # Its errors are the whole report: there is no bug to trace.
             log.error("the new web configuration has errors; the old one stays in use", extra={"error": str(error)})  # noqa: TRY400
         else:
             log.info("the web configuration was read again", extra={"file": str(self._path)})
@@ -113,7 +113,7 @@ class AccessControl:
         self._stamps |= {file: stamp(file) for file in files(tree, path)}
         config, context = check(tree, path)
         if first and context:
-            self._tls = Renewed(context, self._refresh)
+            self._tls = ReloadingContext(context, self._refresh)
         elif (context is None) != (self._tls is None):
             raise WrongConfiguration([f"{path}: tls_server_config: TLS can be switched on or off only by a restart"])
         elif context and self._tls:
@@ -125,7 +125,7 @@ class AccessControl:
         self._config = config
 
 
-class Renewed(ssl.SSLContext):
+class ReloadingContext(ssl.SSLContext):
     """Makes each connection by the context that is the latest then.
 
     The ssl module's own hook, sni_callback, comes too late for that: by then the versions are settled, and whether a

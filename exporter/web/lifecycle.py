@@ -20,19 +20,19 @@ class Lifecycle:
     """The two handlers."""
 
     settings: Callable[[], Settings]
-    reload: Reload | None
+    read_again: Reload | None
     """None in the demo, whose settings come from no file."""
 
     async def show(self, request: web.Request) -> web.Response:
         return web.Response(text=yaml.safe_dump(masked(self.settings()), sort_keys=False, allow_unicode=True))
 
-    async def put_in_force(self, request: web.Request) -> web.Response:
-        if self.reload is None:
+    async def reload(self, request: web.Request) -> web.Response:
+        if self.read_again is None:
             raise web.HTTPForbidden(text="the demo has no configuration file, so there is nothing to reload\n")
         try:
-            await self.reload()
+            await self.read_again()
         except WrongConfiguration as error:
-            text = "\n".join(("the new configuration has errors; the old one stays in use:", *error.faults))
+            text = "\n".join(("the new configuration has errors; the old one stays in use:", *error.errors))
             raise web.HTTPInternalServerError(text=f"{text}\n") from error
         return web.Response(text="the configuration was read again\n")
 

@@ -8,7 +8,7 @@ from aiohttp import web
 from exporter.clock import Clock
 from exporter.exposition.text import write_page
 from exporter.scheduling.fleet import Fleet
-from exporter.scheduling.probe_selection import NoneInTime, NotThere, Selection, check_target, select
+from exporter.scheduling.probe_selection import NoneInTime, NotThere, ProbeSelection, check_target, select
 from exporter.scheduling.sharding import shard_of
 from exporter.web.content_negotiation import choose_format
 
@@ -41,11 +41,11 @@ class Probe:
             raise web.HTTPNotFound(text=f"{error}\n") from error
         result = await selection.run_beside(limit, self.clock)
         if request.query.get("debug") == "true":
-            return web.Response(text=f"{result.story()}\n{write_page(result.blocks(), choose_format('')).decode()}")
+            return web.Response(text=f"{result.report()}\n{write_page(result.blocks(), choose_format('')).decode()}")
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
         return web.Response(body=write_page(result.blocks(), format_), headers={"Content-Type": format_.value})
 
-    def _select(self, request: web.Request, limit: timedelta) -> Selection:
+    def _select(self, request: web.Request, limit: timedelta) -> ProbeSelection:
         """Return what is requested: one collector, or all that end in time. Raises NotThere."""
         name = request.query.get("target")
         if not name:

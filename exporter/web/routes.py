@@ -53,7 +53,7 @@ def make_application(
     application.router.add_get(f"{prefix}/probe", at_most(max_requests, probe.answer))
     application.router.add_get(f"{prefix}/config", lifecycle.show)
     for method in ("POST", "PUT"):
-        application.router.add_route(method, f"{prefix}/-/reload", lifecycle.put_in_force)
+        application.router.add_route(method, f"{prefix}/-/reload", lifecycle.reload)
     if telemetry_path != "/":
         application.router.add_get(f"{prefix}/", status_page.answer)
     if prefix:

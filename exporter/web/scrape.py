@@ -12,7 +12,7 @@ from exporter.scheduling.fleet import Fleet
 from exporter.web.content_negotiation import choose_format, takes_gzip
 
 
-class Selection(NamedTuple):
+class ScrapeFilter(NamedTuple):
     """Which collectors and targets a scraper asks for; empty means all. It is a page's key, so it is kept sorted."""
 
     collect: tuple[str, ...] = ()
@@ -27,15 +27,15 @@ class Selection(NamedTuple):
         )
 
 
-def read_selection(request: web.Request, fleet: Fleet) -> Selection:
+def read_filter(request: web.Request, fleet: Fleet) -> ScrapeFilter:
     """Return what the query asks for. Raises HTTPBadRequest for a name that is not there, or both ways at once.
 
     A scrape's query is the same for every exporter that shares the targets: the names of other shards are valid.
     """
     chosen = {key: tuple(sorted(set(request.query.getall(key, ())))) for key in ("collect[]", "exclude[]", "target[]")}
     if not any(chosen.values()):
-        return Selection()
-    collectors = {name for target in fleet.configured.values() for name in target.schedules}
+        return ScrapeFilter()
+    collectors = {name for target in fleet.configured.values() for name in target.collector_configs}
     known = {"collect[]": collectors, "exclude[]": collectors, "target[]": set(fleet.configured)}
     for key, names in chosen.items():
         if unknown := [name for name in names if name not in known[key]]:
@@ -43,7 +43,7 @@ def read_selection(request: web.Request, fleet: Fleet) -> Selection:
             raise web.HTTPBadRequest(text=f"{key}={unknown[0][:100]}: there is none of this name; there are {there}\n")
     if chosen["collect[]"] and chosen["exclude[]"]:
         raise web.HTTPBadRequest(text="collect[] and exclude[] cannot both be given\n")
-    return Selection(chosen["collect[]"], chosen["exclude[]"], chosen["target[]"])
+    return ScrapeFilter(chosen["collect[]"], chosen["exclude[]"], chosen["target[]"])
 
 
 @dataclass
@@ -55,17 +55,17 @@ class Scrape:
     exporter_lines: Callable[[], Lines]
 
     async def answer(self, request: web.Request) -> web.Response:
-        selection = read_selection(request, self.fleet)
+        scrape_filter = read_filter(request, self.fleet)
         format_ = choose_format(",".join(request.headers.getall("Accept", ())))
-        packed = takes_gzip(",".join(request.headers.getall("Accept-Encoding", ())))
+        gzipped = takes_gzip(",".join(request.headers.getall("Accept-Encoding", ())))
         body = await self.pages.get(
-            (selection, format_), self.fleet.change, lambda: self._blocks(selection), format_, packed=packed
+            (scrape_filter, format_), self.fleet.change, lambda: self._blocks(scrape_filter), format_, gzipped=gzipped
         )
         headers = {"Content-Type": format_.value, "Vary": "Accept, Accept-Encoding"}
-        if packed:
+        if gzipped:
             headers["Content-Encoding"] = "gzip"
         return web.Response(body=body, headers=headers)
 
-    def _blocks(self, selection: Selection) -> Sequence[Lines]:
-        blocks = [block.lines for block in self.fleet.blocks() if selection.takes(block.target, block.collector)]
-        return blocks if selection.collect or selection.targets else [self.exporter_lines(), *blocks]
+    def _blocks(self, scrape_filter: ScrapeFilter) -> Sequence[Lines]:
+        blocks = [block.lines for block in self.fleet.blocks() if scrape_filter.takes(block.target, block.collector)]
+        return blocks if scrape_filter.collect or scrape_filter.targets else [self.exporter_lines(), *blocks]

@@ -11,7 +11,7 @@ from exporter import __version__
 from exporter.clock import Clock
 from exporter.config.durations import write_duration
 from exporter.scheduling.fleet import Fleet
-from exporter.scheduling.runner import Outcome
+from exporter.scheduling.watch import Outcome
 from exporter.scheduling.watch_status import WatchStatus
 
 PAGE = """<!doctype html>
@@ -88,13 +88,13 @@ class StatusPage:
             )
 
     def _row(self, status: WatchStatus) -> str:
-        run, schedule, state = status.last, status.watch.schedule, state_of(status)
+        run, collector_config, state = status.last, status.watch.collector_config, state_of(status)
         cells = [
             f"<td>{escape(status.watch.collector.name)}</td>",
             f'<td><span class="{state}">{state}{escape(f": {run.reason}") if run and run.reason else ""}</span></td>',
             f'<td class="number">{f"{max(0, self.clock.now() - run.ended):.0f} s ago" if run else ""}</td>',
             f'<td class="number">{f"{run.seconds:.3f} s" if run else ""}</td>',
-            f'<td class="number">{write_duration(schedule.interval)}</td>',
+            f'<td class="number">{write_duration(collector_config.interval)}</td>',
             f'<td class="number">{status.series}</td>',
             f'<td class="error">{escape(details(status))}</td>',
         ]

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_va
 
 from exporter.config.models import Duration, Strict, named
 from exporter.config.sources import Tree
-from exporter.config.validation_errors import Fault, validate
+from exporter.config.validation_errors import ConfigError, validate
 from exporter.errors import WrongConfiguration
 from exporter.files import read
 
@@ -87,14 +87,14 @@ HeaderValue = Annotated[str, named(r"[\x20-\x7e]+", "must be printable ASCII")]
 IntervalOrNone = Annotated[Duration | None, BeforeValidator(lambda text: None if text in (0, "0", "0s") else text)]
 
 
-class Sparing(Strict):
+class IgnoresBlanks(Strict):
     @model_validator(mode="before")
     @classmethod
     def _drop_blanks(cls, tree: object) -> object:
         return without_blanks(tree) if isinstance(tree, dict) else tree
 
 
-class Tls(Sparing):
+class Tls(IgnoresBlanks):
     """TLS as the exporter serves it. `cert` and `key` are needed, each here as PEM or in a file."""
 
     cert: str | None = None
@@ -114,7 +114,7 @@ class Tls(Sparing):
     prefer_server_cipher_suites: bool = True
 
 
-class Headers(Sparing):
+class Headers(IgnoresBlanks):
     """The headers that may be added to every answer."""
 
     content_security_policy: HeaderValue | None = Field(default=None, alias="Content-Security-Policy")
@@ -124,13 +124,13 @@ class Headers(Sparing):
     strict_transport_security: HeaderValue | None = Field(default=None, alias="Strict-Transport-Security")
 
 
-class Http(Sparing):
+class Http(IgnoresBlanks):
     http2: bool = True
     """Accepted for the toolkit's sake: the exporter speaks HTTP/1.1, which every client of HTTP/2 does too."""
     headers: Headers = Headers()
 
 
-class RateLimit(Sparing):
+class RateLimit(IgnoresBlanks):
     """How many requests there may be, of all clients together."""
 
     interval: IntervalOrNone = None
@@ -145,7 +145,7 @@ class RateLimit(Sparing):
         return self
 
 
-class WebConfig(Sparing):
+class WebConfig(IgnoresBlanks):
     """The whole file."""
 
     tls_server_config: Tls | None = None
@@ -162,19 +162,19 @@ def files(tree: Tree, path: Path) -> list[Path]:
 
 
 def check(tree: Tree, path: Path) -> tuple[WebConfig, ssl.SSLContext | None]:
-    """Return the settings of the file at `path`, and their TLS, if any. Raises WrongConfiguration with every fault."""
-    config, faults = validate(WebConfig, tree, ())
+    """Return the settings of the file at `path`, and their TLS, if any. Raises WrongConfiguration with every error."""
+    config, errors = validate(WebConfig, tree, ())
     context = None
     if isinstance(written := tree.get("tls_server_config"), dict):
-        faults += tls_faults(without_blanks(written), path.parent)
-    if config and config.tls_server_config and not faults:
-        context, faults = make_context(config.tls_server_config, path.parent)
-    if faults or config is None:
-        raise WrongConfiguration([f"{path}: {'.'.join(place)}: {text}" for place, text in faults])
+        errors += tls_errors(without_blanks(written), path.parent)
+    if config and config.tls_server_config and not errors:
+        context, errors = make_context(config.tls_server_config, path.parent)
+    if errors or config is None:
+        raise WrongConfiguration([f"{path}: {'.'.join(place)}: {text}" for place, text in errors])
     return config, context
 
 
-def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
+def tls_errors(written: Tree, folder: Path) -> Iterator[ConfigError]:
     """Give an error for settings that do not fit together, or for files they name."""
     place = ("tls_server_config",)
     for key in ("cert", "key"):
@@ -201,7 +201,7 @@ def tls_faults(written: Tree, folder: Path) -> Iterator[Fault]:
             yield (*place, key), f"{written[key]} cannot be read ({error.strerror})"
 
 
-def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
+def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[ConfigError]]:
     """Return the TLS of new connections, and what of it cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version, context.maximum_version = VERSIONS[tls.min_version], VERSIONS[tls.max_version]
@@ -211,14 +211,14 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
         context.set_ecdh_curve(CURVES[name])
     if not tls.prefer_server_cipher_suites:
         context.options &= ~ssl.OP_CIPHER_SERVER_PREFERENCE
-    faults: list[Fault] = []
+    errors: list[ConfigError] = []
     key = tls.key.get_secret_value() if tls.key else None
     with as_file(tls.cert, tls.cert_file, folder) as cert_file, as_file(key, tls.key_file, folder) as key_file:
         try:
             context.load_cert_chain(cert_file, key_file, password="")  # without one OpenSSL would ask on the terminal
         except OSError:
             text = "is not a PEM certificate, or its key is not a PEM key, or has a password"
-            faults.append((("tls_server_config", "cert" if tls.cert else "cert_file"), text))
+            errors.append((("tls_server_config", "cert" if tls.cert else "cert_file"), text))
     context.verify_mode = CLIENTS[tls.client_auth_type]
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # as in Go, whose authorities need not be roots
     if tls.client_ca or tls.client_ca_file:
@@ -227,10 +227,10 @@ def make_context(tls: Tls, folder: Path) -> tuple[ssl.SSLContext, list[Fault]]:
                 context.load_verify_locations(file)
             except OSError:
                 place = ("tls_server_config", "client_ca" if tls.client_ca else "client_ca_file")
-                faults.append((place, "contains no PEM certificate"))
+                errors.append((place, "contains no PEM certificate"))
     elif context.verify_mode:
         context.load_default_certs(ssl.Purpose.CLIENT_AUTH)  # the machine's authorities, as in Go
-    return context, faults
+    return context, errors
 
 
 @contextmanager

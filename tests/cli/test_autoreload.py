@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from exporter.cli.autoreload import ConfigFile, keep_looking
+from exporter.cli.autoreload import ConfigFile, watch_file
 from exporter.config.loader import Settings
 from exporter.config.models import Budget
 from exporter.errors import WrongConfiguration
@@ -62,7 +62,7 @@ class Exporter:
         self.reads.clear()
         self.events = events
         with pytest.raises(Over):
-            await keep_looking(self.file, timedelta(seconds=30), self.reload, self._pause)
+            await watch_file(self.file, timedelta(seconds=30), self.reload, self._pause)
         return self.reads
 
 

@@ -97,7 +97,7 @@ async def test_where_nothing_listens_one_sentence_says_so(ask: Ask) -> None:
 async def test_one_that_hangs_is_dead_within_seconds(
     ask: Ask, node: TestNode, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("exporter.cli.healthcheck.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("exporter.cli.healthcheck.TIMEOUT_SECONDS", 0.1)
     node.silent = True
     async with asyncio.timeout(30):  # of which a busy machine may take most, and the node would take an hour
         for flags in ([], [f"--web.config.file={tmp_path}"]):

@@ -20,7 +20,7 @@ Said = tuple[int, list[str], list[str]]
 
 
 def settings_for(url: str, **collectors: object) -> Settings:
-    settings, faults = check(
+    settings, errors = check(
         {
             "targets": {
                 "a": {"kind": "scan", "role": "own", "url": url, "collectors": collectors},
@@ -29,13 +29,13 @@ def settings_for(url: str, **collectors: object) -> Settings:
         },
         discover(),
     )
-    assert settings is not None, faults
+    assert settings is not None, errors
     return settings
 
 
 def all_but(*names: str) -> dict[str, object]:
     """Return what turns the other collectors of a scan off."""
-    on = (each for each in discover().values() if each.is_on and Kind.SCAN in each.kinds)
+    on = (each for each in discover().values() if each.on_by_default and Kind.SCAN in each.kinds)
     return {each.name: {"enabled": False} for each in on if each.name not in names}
 
 

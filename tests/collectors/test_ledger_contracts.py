@@ -370,4 +370,4 @@ async def test_refuses_what_no_node_would_take(
 
 
 def test_runs_only_where_it_is_mentioned() -> None:
-    assert not ledger_contracts.is_on
+    assert not ledger_contracts.on_by_default

@@ -92,4 +92,4 @@ async def test_a_page_without_parties_is_malformed(node: TestNode, lines: Lines)
 
 
 def test_runs_only_where_it_is_mentioned() -> None:
-    assert not ledger_parties.is_on
+    assert not ledger_parties.on_by_default

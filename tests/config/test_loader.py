@@ -13,7 +13,7 @@ from exporter.collectors import discover
 from exporter.config.defaults import DEFAULT_FILE
 from exporter.config.loader import Settings, load
 from exporter.config.models import BearerAuth, Budget, Kind, NoAuth, Strict
-from exporter.config.sources import holds, merge, nearest
+from exporter.config.sources import is_written, merge, nearest
 from exporter.errors import WrongConfiguration
 
 SECRET = "hunter2"
@@ -39,8 +39,8 @@ class FakeCollector:
     options: type[Strict] = Strict
     interval: timedelta = timedelta(seconds=15)
     timeout: timedelta = timedelta(seconds=5)
-    is_on: bool = True
-    is_for_all: bool = True
+    on_by_default: bool = True
+    on_for_observed: bool = True
 
 
 TAKEN = "this label name is reserved; choose another"
@@ -50,15 +50,15 @@ QUESTIONS: Mapping[str, FakeCollector] = {
     for question in (
         FakeCollector("health", frozenset(Kind)),
         FakeCollector("features", frozenset({Kind.SCAN})),
-        FakeCollector("counts", frozenset({Kind.SCAN}), is_for_all=False),
+        FakeCollector("counts", frozenset({Kind.SCAN}), on_for_observed=False),
         FakeCollector("offsets", frozenset({Kind.LEDGER}), Lookback),
-        FakeCollector("costly", frozenset({Kind.LEDGER}), is_on=False),
-        FakeCollector("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), is_on=False),
+        FakeCollector("costly", frozenset({Kind.LEDGER}), on_by_default=False),
+        FakeCollector("names", frozenset({Kind.VALIDATOR}), Parties, timedelta(minutes=5), on_by_default=False),
     )
 }
 
 Read = Callable[[str], Settings]
-Faults = Callable[[str], list[str]]
+Errors = Callable[[str], list[str]]
 
 
 @pytest.fixture
@@ -76,17 +76,17 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
 
 
 @pytest.fixture
-def faults(read: Read) -> Faults:
-    """Return a function that gives all that is wrong with a text; each fault is one line."""
+def errors(read: Read) -> Errors:
+    """Return a function that gives all that is wrong with a text; each error is one line."""
 
-    def faults(text: str) -> list[str]:
+    def errors(text: str) -> list[str]:
         with pytest.raises(WrongConfiguration) as refused:
             read(text)
-        assert refused.value.faults
-        assert not [fault for fault in refused.value.faults if len(fault.splitlines()) != 1]
-        return list(refused.value.faults)
+        assert refused.value.errors
+        assert not [error for error in refused.value.errors if len(error.splitlines()) != 1]
+        return list(refused.value.errors)
 
-    return faults
+    return errors
 
 
 def node(said: str = "", kind: str = "ledger") -> str:
@@ -108,7 +108,7 @@ def test_a_target_needs_only_a_kind_and_a_url(read: Read) -> None:
     assert (settings.party_labels, settings.aliases, settings.budget) == ("full", {}, Budget(rate=5, burst=10))
     [(name, target)] = settings.targets.items()
     assert (name, target.kind, target.url) == ("my-node", Kind.LEDGER, "http://node")
-    assert {name: (s.interval, s.timeout, s.max_series) for name, s in target.schedules.items()} == {
+    assert {name: (s.interval, s.timeout, s.max_series) for name, s in target.collector_configs.items()} == {
         "health": (timedelta(seconds=15), timedelta(seconds=5), 500),
         "offsets": (timedelta(seconds=15), timedelta(seconds=5), 500),
     }
@@ -147,10 +147,10 @@ def test_all_that_can_be_said_is_read(read: Read) -> None:
     assert (target.labels, target.timeout) == ({"team": "7", "zone": "eu"}, timedelta(milliseconds=500))
     assert target.auth == BearerAuth(type="bearer", token_file=Path("/run/token"))
     assert target.headers == {"X-Key": SecretStr("12"), "Y": SecretStr("b")}
-    [(name, schedule)] = target.schedules.items()
-    assert (name, schedule.interval, schedule.timeout) == ("offsets", timedelta(minutes=1), timedelta(minutes=2))
-    assert (schedule.stale_after, schedule.max_series) == (timedelta(hours=1), 3)
-    assert schedule.options == Lookback(lookback=5)
+    [(name, config)] = target.collector_configs.items()
+    assert (name, config.interval, config.timeout) == ("offsets", timedelta(minutes=1), timedelta(minutes=2))
+    assert (config.stale_after, config.max_series) == (timedelta(hours=1), 3)
+    assert config.options == Lookback(lookback=5)
 
 
 def test_a_targets_own_settings_win_over_the_defaults_key_by_key(read: Read) -> None:
@@ -172,10 +172,10 @@ def test_a_targets_own_settings_win_over_the_defaults_key_by_key(read: Read) -> 
     assert (a.network, b.network) == ("mainnet", "testnet")
     assert (a.timeout, b.timeout) == (timedelta(seconds=3), timedelta(seconds=3))
     assert (a.labels, b.labels) == ({"team": "x", "zone": "us"}, {"team": "x", "zone": "eu"})
-    schedule = a.schedules["health"]
-    assert (schedule.interval, schedule.timeout) == (timedelta(minutes=1), timedelta(seconds=20))
-    assert a.schedules["offsets"].options == Lookback(lookback=7)
-    assert sorted(b.schedules) == ["counts", "features", "health"]
+    config = a.collector_configs["health"]
+    assert (config.interval, config.timeout) == (timedelta(minutes=1), timedelta(seconds=20))
+    assert a.collector_configs["offsets"].options == Lookback(lookback=7)
+    assert sorted(b.collector_configs) == ["counts", "features", "health"]
 
 
 def test_authorization_can_be_a_default(read: Read) -> None:
@@ -198,24 +198,24 @@ def test_a_targets_own_token_wins_over_the_default_one(read: Read) -> None:
 
 
 def test_a_collector_that_needs_an_option_is_off_until_it_has_it(read: Read) -> None:
-    assert list(read(node(kind="validator")).targets["a"].schedules) == ["health"]
+    assert list(read(node(kind="validator")).targets["a"].collector_configs) == ["health"]
     target = read(node("collectors: {names: {options: {parties: [p]}}}", "validator")).targets["a"]
-    assert target.schedules["names"].options == Parties(parties=["p"])
-    assert target.schedules["names"].interval == timedelta(minutes=5)
+    assert target.collector_configs["names"].options == Parties(parties=["p"])
+    assert target.collector_configs["names"].interval == timedelta(minutes=5)
 
 
-def test_a_collector_that_is_switched_off_needs_no_option(read: Read, faults: Faults) -> None:
+def test_a_collector_that_is_switched_off_needs_no_option(read: Read, errors: Errors) -> None:
     off = "collectors: {names: {enabled: false, interval: 5s}}"
-    assert list(read(node(off, "validator")).targets["a"].schedules) == ["health"]
-    assert faults(node("collectors: {names: {enabled: false, intervl: 5s}}", "validator")) == [
+    assert list(read(node(off, "validator")).targets["a"].collector_configs) == ["health"]
+    assert errors(node("collectors: {names: {enabled: false, intervl: 5s}}", "validator")) == [
         "exporter.yaml: targets.a.collectors.names.intervl: no such setting; did you mean interval?"
     ]
 
 
 def test_it_may_get_the_option_from_the_defaults(read: Read) -> None:
     text = "defaults: {collectors: {names: {options: {parties: [p]}}}}\n"
-    assert "names" in read(text + node(kind="validator")).targets["a"].schedules
-    assert "names" not in read(text + node()).targets["a"].schedules
+    assert "names" in read(text + node(kind="validator")).targets["a"].collector_configs
+    assert "names" not in read(text + node()).targets["a"].collector_configs
 
 
 def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: Read) -> None:
@@ -227,9 +227,9 @@ def test_targets_that_differ_in_their_collectors_only_are_the_same_target(read: 
 
 
 def test_a_collector_that_is_off_is_turned_on_by_being_mentioned(read: Read) -> None:
-    assert "costly" not in read(node()).targets["a"].schedules
-    assert "costly" in read(node("collectors: {costly: {}}")).targets["a"].schedules
-    assert "costly" not in read(node("collectors: {costly: {enabled: false}}")).targets["a"].schedules
+    assert "costly" not in read(node()).targets["a"].collector_configs
+    assert "costly" in read(node("collectors: {costly: {}}")).targets["a"].collector_configs
+    assert "costly" not in read(node("collectors: {costly: {enabled: false}}")).targets["a"].collector_configs
 
 
 def test_numbers_are_fine_where_names_are_wanted(read: Read) -> None:
@@ -255,8 +255,8 @@ def test_anchors_and_merge_keys_are_yaml(read: Read) -> None:
 # What is refused
 
 
-def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
-    assert faults(
+def test_says_all_that_is_wrong_at_once(errors: Errors) -> None:
+    assert errors(
         """
         party_lables: short
         budget: {rate: 0, rates: 1}
@@ -312,7 +312,7 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "fault"),
+    ("text", "error"),
     [
         ("", NO_TARGETS),
         ("# nothing yet\n", NO_TARGETS),
@@ -390,17 +390,17 @@ def test_says_all_that_is_wrong_at_once(faults: Faults) -> None:
         ),
     ],
 )
-def test_says_where_and_what_would_be_right(faults: Faults, text: str, fault: str) -> None:
-    assert faults(text) == [fault]
+def test_says_where_and_what_would_be_right(errors: Errors, text: str, error: str) -> None:
+    assert errors(text) == [error]
 
 
-def test_what_the_defaults_are_at_fault_for_is_said_once(faults: Faults) -> None:
+def test_what_the_defaults_are_at_fault_for_is_said_once(errors: Errors) -> None:
     targets = "targets: {a: {kind: validator, url: 'http://a'}, b: {kind: ledger, url: 'http://b', timeout: 3s}}\n"
-    assert faults(targets + "defaults: {timeout: 3}") == [f"exporter.yaml: defaults.timeout: {NO_DURATION}"]
+    assert errors(targets + "defaults: {timeout: 3}") == [f"exporter.yaml: defaults.timeout: {NO_DURATION}"]
 
 
-def test_all_targets_have_the_same_labels(faults: Faults) -> None:
-    assert faults(
+def test_all_targets_have_the_same_labels(errors: Errors) -> None:
+    assert errors(
         """
         targets:
           a: {kind: scan, role: own, url: http://a, labels: {team: x, zone: eu}}
@@ -411,9 +411,9 @@ def test_all_targets_have_the_same_labels(faults: Faults) -> None:
     ]
 
 
-def test_what_a_target_has_wrong_hides_nothing_of_the_defaults(faults: Faults) -> None:
+def test_what_a_target_has_wrong_hides_nothing_of_the_defaults(errors: Errors) -> None:
     targets = "targets: {a: {kind: validator, url: 'http://a', network: []}}\n"
-    assert faults(targets + "defaults: {collectors: {names: {}}}") == [
+    assert errors(targets + "defaults: {collectors: {names: {}}}") == [
         "exporter.yaml: targets.a.network: must be text",
         "exporter.yaml: targets.a.collectors.names.options.parties: is missing",
     ]
@@ -426,21 +426,21 @@ def test_labels_may_come_from_the_defaults(read: Read) -> None:
     }
 
 
-def test_a_misspelt_collector_of_another_kind_is_told_as_such(faults: Faults) -> None:
-    assert faults(node("role: own, collectors: {feature: {}}", "scan")) == [
+def test_a_misspelt_collector_of_another_kind_is_told_as_such(errors: Errors) -> None:
+    assert errors(node("role: own, collectors: {feature: {}}", "scan")) == [
         "exporter.yaml: targets.a.collectors.feature: no such collector; did you mean features?"
     ]
 
 
-def test_a_target_that_is_authorized_twice_is_refused(faults: Faults) -> None:
-    assert faults(node("auth: {type: bearer, token: t}, headers: {Authorization: Basic x}")) == [
+def test_a_target_that_is_authorized_twice_is_refused(errors: Errors) -> None:
+    assert errors(node("auth: {type: bearer, token: t}, headers: {Authorization: Basic x}")) == [
         "exporter.yaml: targets.a: has more than one authorization; "
         "keep one of auth, a user in the url, the header Authorization"
     ]
 
 
 @pytest.mark.parametrize(
-    ("said", "fault"),
+    ("said", "error"),
     [
         ("team: team", "targets.a.team: no such setting"),
         ("ledger: x", "targets.a.ledger: no such setting; did you mean headers?"),
@@ -449,8 +449,8 @@ def test_a_target_that_is_authorized_twice_is_refused(faults: Faults) -> None:
         ("auth: {type: bearer, token: t, bearer: x}", "targets.a.auth.bearer: no such setting"),
     ],
 )
-def test_a_key_that_is_also_a_value_is_found_all_the_same(faults: Faults, said: str, fault: str) -> None:
-    assert faults(node(said)) == [f"exporter.yaml: {fault}"]
+def test_a_key_that_is_also_a_value_is_found_all_the_same(errors: Errors, said: str, error: str) -> None:
+    assert errors(node(said)) == [f"exporter.yaml: {error}"]
 
 
 @pytest.mark.parametrize(
@@ -463,8 +463,8 @@ def test_a_key_that_is_also_a_value_is_found_all_the_same(faults: Faults, said: 
         "targets: [a]",
     ],
 )
-def test_a_section_without_content_is_told_in_words_of_yaml(faults: Faults, text: str) -> None:
-    assert not [fault for fault in faults(text) if "dictionary" in fault or "instance of" in fault]
+def test_a_section_without_content_is_told_in_words_of_yaml(errors: Errors, text: str) -> None:
+    assert not [error for error in errors(text) if "dictionary" in error or "instance of" in error]
 
 
 # Files that are none
@@ -474,7 +474,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
-    assert refused.value.faults == (
+    assert refused.value.errors == (
         f"{path}: cannot be read (No such file or directory); name the file with --config.file",
     )
 
@@ -482,7 +482,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(WrongConfiguration) as refused:
         load(tmp_path, QUESTIONS)
-    assert refused.value.faults == (f"{tmp_path}: cannot be read (Is a directory); name the file with --config.file",)
+    assert refused.value.errors == (f"{tmp_path}: cannot be read (Is a directory); name the file with --config.file",)
 
 
 def test_a_pipe_is_no_configuration_and_is_not_waited_for(tmp_path: Path) -> None:
@@ -490,7 +490,7 @@ def test_a_pipe_is_no_configuration_and_is_not_waited_for(tmp_path: Path) -> Non
     os.mkfifo(path)
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
-    assert refused.value.faults == (
+    assert refused.value.errors == (
         f"{path}: cannot be read (it is not a regular file); name the file with --config.file",
     )
 
@@ -502,7 +502,7 @@ def test_a_huge_file_is_no_configuration_and_is_not_read(tmp_path: Path) -> None
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
     said = "cannot be read (it is larger than 16777216 bytes); name the file with --config.file"
-    assert refused.value.faults == (f"{path}: {said}",)
+    assert refused.value.errors == (f"{path}: {said}",)
 
 
 def test_a_file_of_other_bytes_is_no_text(tmp_path: Path) -> None:
@@ -510,7 +510,7 @@ def test_a_file_of_other_bytes_is_no_text(tmp_path: Path) -> None:
     path.write_bytes(b"targets: \xff\xfe")
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
-    assert refused.value.faults == (f"{path}: is not UTF-8 text",)
+    assert refused.value.errors == (f"{path}: is not UTF-8 text",)
 
 
 def bomb(levels: int) -> str:
@@ -565,12 +565,12 @@ def bomb(levels: int) -> str:
     ],
     ids=lambda text: repr(text[:30]),
 )
-def test_whatever_was_written_is_answered_in_sentences(faults: Faults, text: str) -> None:
-    assert all(fault.startswith(("exporter.yaml: ", "exporter.yaml, line ")) for fault in faults(text))
+def test_whatever_was_written_is_answered_in_sentences(errors: Errors, text: str) -> None:
+    assert all(error.startswith(("exporter.yaml: ", "exporter.yaml, line ")) for error in errors(text))
 
 
 ODD = [
-    "model_fields: 1, schedules: 2, target: 3",
+    "model_fields: 1, collector_configs: 2, target: 3",
     "collectors: {model_fields: {}, copy: {}}",
     "collectors: {1: {}}",
     "collectors: [health]",
@@ -585,15 +585,15 @@ ODD = [
 ]
 
 
-def test_each_odd_target_is_answered_in_sentences(faults: Faults) -> None:
-    told = faults(nodes(ODD))
+def test_each_odd_target_is_answered_in_sentences(errors: Errors) -> None:
+    told = errors(nodes(ODD))
     for number in range(len(ODD)):
-        assert any(fault.startswith(f"exporter.yaml: targets.t{number}.") for fault in told), ODD[number]
+        assert any(error.startswith(f"exporter.yaml: targets.t{number}.") for error in told), ODD[number]
 
 
 @pytest.mark.parametrize("text", ["? [a, b]\n: 1", "{[a]: 1}", "targets: {{a: b}: {}}", "a: !!map [b]"])
-def test_a_key_that_is_no_scalar_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
-    assert faults(text)
+def test_a_key_that_is_no_scalar_is_answered_in_a_sentence(errors: Errors, text: str) -> None:
+    assert errors(text)
 
 
 @pytest.mark.parametrize(
@@ -610,22 +610,22 @@ def test_a_key_that_is_no_scalar_is_answered_in_a_sentence(faults: Faults, text:
     ],
     ids=lambda text: repr(text[:30]),
 )
-def test_a_value_that_yaml_cannot_make_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
-    assert faults(text)
+def test_a_value_that_yaml_cannot_make_is_answered_in_a_sentence(errors: Errors, text: str) -> None:
+    assert errors(text)
 
 
 @pytest.mark.parametrize("text", [node() + "1: 2", node() + "on: 2"])
-def test_a_key_at_the_top_that_is_no_text_is_answered_in_a_sentence(faults: Faults, text: str) -> None:
-    assert len(faults(text)) == 1
+def test_a_key_at_the_top_that_is_no_text_is_answered_in_a_sentence(errors: Errors, text: str) -> None:
+    assert len(errors(text)) == 1
 
 
 @pytest.mark.parametrize("text", ["targets: 3", "targets: true"])
-def test_targets_that_are_a_number_are_answered_in_a_sentence(faults: Faults, text: str) -> None:
-    assert faults(text)
+def test_targets_that_are_a_number_are_answered_in_a_sentence(errors: Errors, text: str) -> None:
+    assert errors(text)
 
 
-def test_mappings_that_hold_themselves_are_answered_in_a_sentence(faults: Faults) -> None:
-    assert faults("defaults: {labels: &a {x: *a}}\n" + node("labels: &b {x: *b}"))
+def test_mappings_that_hold_themselves_are_answered_in_a_sentence(errors: Errors) -> None:
+    assert errors("defaults: {labels: &a {x: *a}}\n" + node("labels: &b {x: *b}"))
 
 
 @pytest.mark.parametrize(
@@ -638,13 +638,13 @@ def test_mappings_that_hold_themselves_are_answered_in_a_sentence(faults: Faults
         r'{"a\nb": 1, "a\nb": 2}',
     ],
 )
-def test_a_key_can_forge_no_fault(faults: Faults, text: str) -> None:
-    assert all(fault.isprintable() for fault in faults(text))
+def test_a_key_can_forge_no_error(errors: Errors, text: str) -> None:
+    assert all(error.isprintable() for error in errors(text))
 
 
 @pytest.mark.parametrize("said", [r'network: "\ud800"', r'labels: {team: "\ud800"}'])
-def test_a_label_that_no_page_can_hold_is_refused(faults: Faults, said: str) -> None:
-    assert len(faults(node(said))) == 1
+def test_a_label_that_no_page_can_hold_is_refused(errors: Errors, said: str) -> None:
+    assert len(errors(node(said))) == 1
 
 
 # The environment
@@ -662,7 +662,7 @@ def test_the_environment_is_laid_over_the_file(read: Read, monkeypatch: pytest.M
     target = settings.targets["a"]
     assert (target.timeout, target.network) == (timedelta(seconds=3), "testnet")
     assert target.labels == {"team": "x", "zone": "eu"}
-    assert target.schedules["offsets"].options == Lookback(lookback=5)
+    assert target.collector_configs["offsets"].options == Lookback(lookback=5)
     assert (settings.budget, settings.party_labels) == (Budget(rate=5, burst=4), "short")
     assert settings.aliases == {"alice::12": "alice"}
 
@@ -676,7 +676,7 @@ def test_the_environment_alone_is_enough(read: Read, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(PREFIX + "TARGETS__MAIN__KIND", "validator")
     monkeypatch.setenv(PREFIX + "TARGETS__MAIN__URL", "http://node")
     monkeypatch.setenv(PREFIX + "TARGETS__MAIN__COLLECTORS", '{"names": {"options": {"parties": ["p"]}}}')
-    assert sorted(read("").targets["main"].schedules) == ["health", "names"]
+    assert sorted(read("").targets["main"].collector_configs) == ["health", "names"]
 
 
 def test_a_whole_mapping_may_be_written_as_json(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -711,7 +711,7 @@ def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "fault"),
+    ("name", "text", "error"),
     [
         ("PARTY_LABLES", "x", "PARTY_LABLES: no such setting; did you mean CANTON_EXPORTER_PARTY_LABELS?"),
         ("LOG__LEVLE", "x", "LOG__LEVLE: no such setting; did you mean CANTON_EXPORTER_LOG__LEVEL?"),
@@ -734,31 +734,31 @@ def test_flags_and_other_programs_settings_are_passed_over(read: Read, monkeypat
         ),
     ],
 )
-def test_a_fault_of_the_environment_names_the_variable(
-    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str, fault: str
+def test_an_error_of_the_environment_names_the_variable(
+    errors: Errors, monkeypatch: pytest.MonkeyPatch, name: str, text: str, error: str
 ) -> None:
     monkeypatch.setenv(PREFIX + name, text)
-    assert faults(node()) == [f"environment variable {PREFIX}{fault}"]
+    assert errors(node()) == [f"environment variable {PREFIX}{error}"]
 
 
-def test_a_variable_that_is_no_json_hides_no_misspelled_one(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_no_json_hides_no_misspelled_one(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "BUDGET", "abc")
     monkeypatch.setenv(PREFIX + "PARTY_LABLES", "x")
-    assert faults(node()) == [
+    assert errors(node()) == [
         f"environment variable {PREFIX}BUDGET: is not JSON; write a JSON mapping, or one variable for each key",
         f"environment variable {PREFIX}PARTY_LABLES: no such setting; did you mean {PREFIX}PARTY_LABELS?",
     ]
 
 
-def test_no_variable_is_meant_where_none_is_near(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_variable_is_meant_where_none_is_near(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "QQQ", "x")
-    assert faults(node()) == [f"environment variable {PREFIX}QQQ: no such setting"]
+    assert errors(node()) == [f"environment variable {PREFIX}QQQ: no such setting"]
 
 
-def test_faults_of_file_and_environment_are_told_together(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_file_and_environment_are_told_together(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "BUDGE", "x")
     monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
-    assert faults(node("role: x")) == [
+    assert errors(node("role: x")) == [
         f"environment variable {PREFIX}BUDGE: no such setting; did you mean {PREFIX}BUDGET?",
         "exporter.yaml: targets.a.role: must be own or observed",
         f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}",
@@ -790,28 +790,28 @@ def test_faults_of_file_and_environment_are_told_together(faults: Faults, monkey
     ],
 )
 def test_whatever_the_environment_holds_is_answered_in_sentences(
-    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+    errors: Errors, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.setenv(PREFIX + name, text)
-    assert faults(node())
+    assert errors(node())
 
 
 @pytest.mark.parametrize("name", ["TARGETS", "TARGETS__A__NETWORK", "DEFAULTS__HEADERS"])
-def test_json_without_end_is_answered_in_a_sentence(faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_json_without_end_is_answered_in_a_sentence(errors: Errors, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(PREFIX + name, "[" * 100_000)
-    assert faults(node())
+    assert errors(node())
 
 
 def test_a_variable_that_spoils_what_the_file_has_right_is_named(
-    faults: Faults, monkeypatch: pytest.MonkeyPatch
+    errors: Errors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
-    assert faults(node("timeout: 3s")) == [f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}"]
+    assert errors(node("timeout: 3s")) == [f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}"]
 
 
-def test_a_variable_is_named_as_it_was_set(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_is_named_as_it_was_set(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "TARGETS__MY_NODE__TIMEOUT", "3")
-    assert faults("targets: {my-node: {kind: scan, role: own, url: 'http://node'}}") == [
+    assert errors("targets: {my-node: {kind: scan, role: own, url: 'http://node'}}") == [
         f"environment variable {PREFIX}TARGETS__MY_NODE__TIMEOUT: {NO_DURATION}"
     ]
 
@@ -823,9 +823,9 @@ def test_a_token_from_the_environment_is_taken_as_it_is(read: Read, monkeypatch:
     assert read(node()).targets["a"].auth == BearerAuth(type="bearer", token=SecretStr(text))
 
 
-def test_a_variable_that_may_mean_two_targets_is_refused(faults: Faults, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_may_mean_two_targets_is_refused(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX + "TARGETS__A_B__TIMEOUT", "3s")
-    assert faults(
+    assert errors(
         "targets: {a-b: {kind: scan, role: own, url: 'http://a'}, a_b: {kind: scan, role: own, url: 'http://b'}}"
     )
 
@@ -851,11 +851,11 @@ LEAKS = [
 ]
 
 
-def test_no_fault_repeats_what_may_be_a_secret(faults: Faults) -> None:
-    told = faults(nodes(LEAKS))
+def test_no_error_repeats_what_may_be_a_secret(errors: Errors) -> None:
+    told = errors(nodes(LEAKS))
     assert SECRET not in repr(told)
     for number in range(len(LEAKS)):
-        assert any(fault.startswith(f"exporter.yaml: targets.t{number}.") for fault in told), LEAKS[number]
+        assert any(error.startswith(f"exporter.yaml: targets.t{number}.") for error in told), LEAKS[number]
 
 
 @pytest.mark.parametrize(
@@ -865,13 +865,13 @@ def test_no_fault_repeats_what_may_be_a_secret(faults: Faults) -> None:
         f"auth: {{type: bearer, token: {SECRET}: x: y}}",
     ],
 )
-def test_no_fault_of_the_writing_repeats_what_may_be_a_secret(faults: Faults, said: str) -> None:
-    assert SECRET not in repr(faults(node(said)))
+def test_no_error_of_the_writing_repeats_what_may_be_a_secret(errors: Errors, said: str) -> None:
+    assert SECRET not in repr(errors(node(said)))
 
 
 @pytest.mark.parametrize("text", [f"!{SECRET}", f"*{SECRET}"])
-def test_a_secret_that_was_not_quoted_is_not_repeated(faults: Faults, text: str) -> None:
-    assert SECRET not in repr(faults(node(f"auth: {{type: bearer, token: {text} }}")))
+def test_a_secret_that_was_not_quoted_is_not_repeated(errors: Errors, text: str) -> None:
+    assert SECRET not in repr(errors(node(f"auth: {{type: bearer, token: {text} }}")))
 
 
 @pytest.mark.parametrize(
@@ -886,11 +886,11 @@ def test_a_secret_that_was_not_quoted_is_not_repeated(faults: Faults, text: str)
         ("TARGETS__A__URL", f"ftp://me:{SECRET}@node"),
     ],
 )
-def test_no_fault_repeats_a_secret_of_the_environment(
-    faults: Faults, monkeypatch: pytest.MonkeyPatch, name: str, text: str
+def test_no_error_repeats_a_secret_of_the_environment(
+    errors: Errors, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.setenv(PREFIX + name, text)
-    assert SECRET not in repr(faults(node()))
+    assert SECRET not in repr(errors(node()))
 
 
 def test_settings_do_not_show_secrets(read: Read) -> None:
@@ -921,7 +921,7 @@ def test_merging_lays_mappings_over_each_other_and_takes_the_rest_whole() -> Non
     [((), True), (("a",), True), (("a", "b"), True), (("a", "c"), False), (("a", "b", "c"), False)],
 )
 def test_knows_what_a_tree_holds(place: tuple[str, ...], is_there: bool) -> None:
-    assert holds({"a": {"b": None}}, place) is is_there
+    assert is_written({"a": {"b": None}}, place) is is_there
 
 
 @pytest.mark.parametrize(
@@ -977,16 +977,16 @@ def test_every_file_of_a_secret_is_looked_for_beside_the_file_that_names_it(tmp_
     }
 
 
-def test_where_a_node_is_is_no_default(faults: Faults) -> None:
-    assert faults(node() + "defaults: {url_file: /run/url, url: 'http://a'}") == [
+def test_where_a_node_is_is_no_default(errors: Errors) -> None:
+    assert errors(node() + "defaults: {url_file: /run/url, url: 'http://a'}") == [
         "exporter.yaml: defaults.url: set it in each target, not in defaults",
         "exporter.yaml: defaults.url_file: set it in each target, not in defaults",
     ]
 
 
 @pytest.mark.parametrize("named", ["url_file: [x]", "auth: 5", "header_files: x", "header_files: {X: [y]}"])
-def test_a_file_that_is_named_in_an_odd_way_is_a_fault_and_not_a_crash(faults: Faults, named: str) -> None:
-    assert len(faults(node(named))) == 1
+def test_a_file_that_is_named_in_an_odd_way_is_an_error_and_not_a_crash(errors: Errors, named: str) -> None:
+    assert len(errors(node(named))) == 1
 
 
 @pytest.mark.parametrize(
@@ -1065,7 +1065,7 @@ def test_a_header_and_an_option_for_all_targets_may_come_from_the_environment(
     monkeypatch.setenv("CANTON_EXPORTER_DEFAULTS__COLLECTORS__HEALTH__INTERVAL", "20s")
     target = loaded(tmp_path, PLAIN).targets["a"]
     assert list(target.headers) == ["x-api-key"]
-    assert target.schedules["health"].interval == timedelta(seconds=20)
+    assert target.collector_configs["health"].interval == timedelta(seconds=20)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -1094,9 +1094,9 @@ def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
 # Whose node it is
 
 
-def test_a_scan_is_somebodys(read: Read, faults: Faults) -> None:
+def test_a_scan_is_somebodys(read: Read, errors: Errors) -> None:
     sentence = "is missing; write own for a scan that you run, observed for one that others run"
-    assert faults("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml: targets.a.role: {sentence}"]
+    assert errors("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml: targets.a.role: {sentence}"]
     assert read("targets: {a: {kind: scan, role: own, url: 'http://a'}}").targets["a"].role == "own"
     assert read("{defaults: {role: observed}, targets: {a: {kind: scan, url: 'http://a'}}}").targets["a"]
     assert read("targets: {a: {kind: ledger, url: 'http://a'}}").targets["a"].role == "own"
@@ -1117,7 +1117,7 @@ def test_what_costs_more_than_a_guest_should_take_runs_on_somebody_elses_node_on
     read: Read, role: str, written: str, runs: bool
 ) -> None:
     target = f"kind: scan, url: 'http://a', role: {role}"
-    assert ("counts" in read(f"targets: {{a: {{{target}, {written}}}}}").targets["a"].schedules) is runs
+    assert ("counts" in read(f"targets: {{a: {{{target}, {written}}}}}").targets["a"].collector_configs) is runs
 
 
 @pytest.mark.parametrize(
@@ -1134,10 +1134,10 @@ def test_of_the_defaults_only_what_enables_it_reaches_somebody_elses_node(
 ) -> None:
     target = f"{{kind: scan, url: 'http://a', role: {role}}}"
     tree = f"{{defaults: {{collectors: {{counts: {written}}}}}, targets: {{a: {target}}}}}"
-    assert ("counts" in read(tree).targets["a"].schedules) is runs
+    assert ("counts" in read(tree).targets["a"].collector_configs) is runs
 
 
 def test_a_participant_is_a_ledger(read: Read) -> None:
     target = read("targets: {a: {kind: participant, url: 'http://a', collectors: {offsets: {}}}}").targets["a"]
     assert target.kind is Kind.LEDGER
-    assert "offsets" in target.schedules
+    assert "offsets" in target.collector_configs

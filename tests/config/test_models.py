@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from exporter.config.models import BearerAuth, Budget, NoAuth, Schedule, TargetConfig, public
+from exporter.config.models import BearerAuth, Budget, CollectorConfig, NoAuth, TargetConfig, public
 
 SECRET = "hunter2"
 
@@ -16,15 +16,15 @@ def target(**said: Any) -> TargetConfig:
     return TargetConfig.model_validate({"kind": "ledger", "url": "https://node", **said})
 
 
-def faults(model: type[BaseModel], **said: Any) -> list[tuple[str, str]]:
+def errors(model: type[BaseModel], **said: Any) -> list[tuple[str, str]]:
     """Return what is wrong, and where."""
     with pytest.raises(ValidationError) as refused:
         model.model_validate(said)
-    return [(".".join(map(str, fault["loc"])), fault["msg"]) for fault in refused.value.errors(include_url=False)]
+    return [(".".join(map(str, error["loc"])), error["msg"]) for error in refused.value.errors(include_url=False)]
 
 
-def target_faults(**said: Any) -> list[tuple[str, str]]:
-    return faults(TargetConfig, **{"kind": "ledger", "url": "https://node", **said})
+def target_errors(**said: Any) -> list[tuple[str, str]]:
+    return errors(TargetConfig, **{"kind": "ledger", "url": "https://node", **said})
 
 
 def test_a_target_needs_only_its_kind_and_its_url() -> None:
@@ -77,7 +77,7 @@ def test_a_slash_that_belongs_to_the_query_stays() -> None:
     ],
 )
 def test_what_is_no_address_of_a_node_is_refused(url: str) -> None:
-    assert target_faults(url=url) == [
+    assert target_errors(url=url) == [
         ("url", "Value error, is not an address of a node; write one as https://host[:port][/path]")
     ]
 
@@ -86,7 +86,7 @@ def test_what_is_no_address_of_a_node_is_refused(url: str) -> None:
     "url", ["http://a..b", "http://node ", " http://node", "http://node\n", "http://node/a\tb", "http://node%zz"]
 )
 def test_an_address_that_no_request_can_be_sent_to_is_refused(url: str) -> None:
-    assert target_faults(url=url) == [
+    assert target_errors(url=url) == [
         ("url", "Value error, is not an address of a node; write one as https://host[:port][/path]")
     ]
 
@@ -106,7 +106,7 @@ def test_labels_have_names_that_prometheus_accepts(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "__team", "2team", "te-am", "te am", "team\n", "tëam", "te.am"])
 def test_labels_of_other_names_are_refused(name: str) -> None:
-    assert target_faults(labels={name: "x"}) == [
+    assert target_errors(labels={name: "x"}) == [
         (
             f"labels.{name}.[key]",
             "Value error, is not a label name; use letters, digits and _; it must not begin with __ or a digit",
@@ -125,7 +125,7 @@ def test_series_carry_the_targets_labels() -> None:
 
 @pytest.mark.parametrize("name", ["X Key", "X:Key", "", "X\n", "Schlüssel", "(X)"])
 def test_headers_of_names_that_http_does_not_have_are_refused(name: str) -> None:
-    assert target_faults(headers={name: "x"}) == [
+    assert target_errors(headers={name: "x"}) == [
         (f"headers.{name}.[key]", "Value error, is not a header name; write it without spaces and colons")
     ]
 
@@ -133,18 +133,18 @@ def test_headers_of_names_that_http_does_not_have_are_refused(name: str) -> None
 @pytest.mark.parametrize("text", ["a\nb", "a\r\nHost: b", "a\x00", "a\x7f", "ä", "a\u2028b", "a\n"])
 def test_no_secret_can_smuggle_in_another_header(text: str) -> None:
     said = "Value error, contains a line break or a character that HTTP headers do not allow"
-    assert target_faults(headers={"X-Key": text}) == [("headers.X-Key", said)]
-    assert faults(BearerAuth, type="bearer", token=text) == [("token", said)]
+    assert target_errors(headers={"X-Key": text}) == [("headers.X-Key", said)]
+    assert errors(BearerAuth, type="bearer", token=text) == [("token", said)]
 
 
 @pytest.mark.parametrize("role", ["OWN", "", "mine", None])
 def test_a_role_is_own_or_observed(role: object) -> None:
-    assert target_faults(role=role) == [("role", "Input should be 'own' or 'observed'")]
+    assert target_errors(role=role) == [("role", "Input should be 'own' or 'observed'")]
 
 
 @pytest.mark.parametrize("tokens", [{}, {"token": "a", "token_file": "b"}, {"token": None, "token_file": None}])
 def test_a_token_stands_in_exactly_one_place(tokens: dict[str, Any]) -> None:
-    assert faults(BearerAuth, type="bearer", **tokens) == [
+    assert errors(BearerAuth, type="bearer", **tokens) == [
         ("", "Value error, needs exactly one of token and token_file")
     ]
 
@@ -167,12 +167,12 @@ USER = {"url": "http://me:word@node"}
     ],
 )
 def test_a_file_has_a_name(place: str, named: dict[str, Any]) -> None:
-    assert target_faults(**named) == [(place, "Value error, must be the path of a file")]
+    assert target_errors(**named) == [(place, "Value error, must be the path of a file")]
 
 
 def test_a_target_has_its_url_or_the_file_of_it() -> None:
     said = "Value error, needs exactly one of url and url_file"
-    assert target_faults(url=None) == target_faults(url_file="/run/url") == [("", said)]
+    assert target_errors(url=None) == target_errors(url_file="/run/url") == [("", said)]
     assert TargetConfig.model_validate({"kind": "ledger", "url_file": "/run/url"}).url is None
 
 
@@ -185,7 +185,7 @@ def test_a_target_has_its_url_or_the_file_of_it() -> None:
     ],
 )
 def test_a_header_is_given_once(headers: dict[str, Any]) -> None:
-    assert target_faults(**headers) == [("", "Value error, has the header x-key 2 times; keep one")]
+    assert target_errors(**headers) == [("", "Value error, has the header x-key 2 times; keep one")]
 
 
 HEADER = {"headers": {"authorization": "Basic x"}}
@@ -200,7 +200,7 @@ FILE = {"header_files": {"Authorization": "/run/header"}}
 )
 def test_a_target_is_authorized_in_one_way(ways: dict[str, Any]) -> None:
     said = "Value error, has more than one authorization; keep one of auth, a user in the url, the header Authorization"
-    assert target_faults(**ways) == [("", said)]
+    assert target_errors(**ways) == [("", said)]
 
 
 @pytest.mark.parametrize("way", [BEARER, USER, HEADER])
@@ -210,14 +210,14 @@ def test_any_one_way_is_fine(way: dict[str, Any]) -> None:
 
 def test_what_nobody_reads_is_refused() -> None:
     said = "Extra inputs are not permitted"
-    assert target_faults(urll="x") == [("urll", said)]
-    assert faults(Budget, rates=1) == [("rates", said)]
-    assert target_faults(auth={"type": "none", "token": "x"}) == [("auth.none.token", said)]
+    assert target_errors(urll="x") == [("urll", said)]
+    assert errors(Budget, rates=1) == [("rates", said)]
+    assert target_errors(auth={"type": "none", "token": "x"}) == [("auth.none.token", said)]
 
 
 @pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), ("x", 1), (1, 0), (1, 1.5)])
 def test_a_budget_is_above_zero(rate: object, burst: object) -> None:
-    assert len(faults(Budget, rate=rate, burst=burst)) == 1
+    assert len(errors(Budget, rate=rate, burst=burst)) == 1
 
 
 @pytest.mark.parametrize(
@@ -230,8 +230,8 @@ def test_a_budget_is_above_zero(rate: object, burst: object) -> None:
     ],
 )
 def test_values_are_shown_for_three_intervals_or_as_long_as_a_run_may_take(said: dict[str, str], seconds: int) -> None:
-    schedule = Schedule.model_validate({"interval": "15s", "timeout": "5s", **said})
-    assert schedule.grace == timedelta(seconds=seconds)
+    config = CollectorConfig.model_validate({"interval": "15s", "timeout": "5s", **said})
+    assert config.shown_for == timedelta(seconds=seconds)
 
 
 def test_settings_do_not_change() -> None:
@@ -271,7 +271,7 @@ def test_secrets_in_an_address_are_not_shown_either() -> None:
         {"auth": {"type": "bearer", "token": SECRET}, "url": f"http://me:{SECRET}@node"},
     ],
 )
-def test_no_fault_repeats_what_may_be_a_secret(said: dict[str, Any]) -> None:
+def test_no_error_repeats_what_may_be_a_secret(said: dict[str, Any]) -> None:
     with pytest.raises(ValidationError) as refused:
         target(**said)
     assert SECRET not in str(refused.value)

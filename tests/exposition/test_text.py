@@ -135,8 +135,8 @@ def pages(clock: FakeClock) -> Iterator[Pages]:
     pages.close()
 
 
-async def get(pages: Pages, of: Changing, packed: bool = False, key: object = "page") -> bytes:
-    return await pages.get(key, of.change, of.blocks, Format.TEXT_0, packed=packed)
+async def get(pages: Pages, of: Changing, gzipped: bool = False, key: object = "page") -> bytes:
+    return await pages.get(key, of.change, of.blocks, Format.TEXT_0, gzipped=gzipped)
 
 
 async def test_a_page_is_made_once_between_two_changes(pages: Pages, clock: FakeClock) -> None:
@@ -153,7 +153,7 @@ async def test_a_page_is_made_once_between_two_changes(pages: Pages, clock: Fake
 
 async def test_a_page_is_made_once_for_all_who_wait_for_it(pages: Pages) -> None:
     of = Changing()
-    got = await asyncio.gather(*(get(pages, of, packed=index % 2 == 0) for index in range(16)))
+    got = await asyncio.gather(*(get(pages, of, gzipped=index % 2 == 0) for index in range(16)))
     assert pages.rendered == 1
     assert {gzip.decompress(page) if index % 2 == 0 else page for index, page in enumerate(got)} == {got[1]}
 
@@ -197,9 +197,9 @@ async def test_a_page_is_made_off_the_event_loop(pages: Pages) -> None:
 async def test_lines_are_rendered_once_however_many_pages_show_them(pages: Pages) -> None:
     of = Changing()
     lines = of.blocks()
-    await pages.get("a", lambda: 0, lambda: lines, Format.TEXT_0, packed=False)
+    await pages.get("a", lambda: 0, lambda: lines, Format.TEXT_0, gzipped=False)
     of.threads.clear()
-    await pages.get("b", lambda: 0, lambda: lines, Format.OPENMETRICS, packed=False)
+    await pages.get("b", lambda: 0, lambda: lines, Format.OPENMETRICS, gzipped=False)
     assert not of.threads
 
 

@@ -229,7 +229,7 @@ async def test_asks_side_by_side_and_answers_in_order(node: TestNode, asking: As
     for number in range(20):
         node.get(f"/v{number}/thing", answers={"count": number})
     asked = asking(node.url)
-    found = await asked.together(ways(asked, *(f"/v{number}/thing" for number in range(20))))
+    found = await asked.gather(ways(asked, *(f"/v{number}/thing" for number in range(20))))
     assert found == [Thing(number) for number in range(20)]
 
 
@@ -245,7 +245,7 @@ async def test_asks_no_more_at_once_than_it_is_told() -> None:
         await turns.wait()
         under_way -= 1
 
-    await Node.together(Node.__new__(Node), [way] * 9, at_once=3)
+    await Node.gather(Node.__new__(Node), [way] * 9, at_once=3)
     assert most == 3
 
 
@@ -260,7 +260,7 @@ async def test_one_question_that_fails_ends_the_others(asking: Asking, node: Tes
             return await asked.get(PATH, Thing)
 
         with pytest.raises(Refused, match=f"GET {PATH}: 500"):
-            await asked.together([lambda: waiting.get(PATH, Thing), fail_when_the_other_waits])
+            await asked.gather([lambda: waiting.get(PATH, Thing), fail_when_the_other_waits])
     assert log(waiting) == [f"GET {PATH} cancelled"]
 
 
@@ -271,7 +271,7 @@ async def fails(*exceptions: Exception) -> Exception:
         raise exception
 
     with pytest.raises(Exception) as caught:  # noqa: PT011 - which one is what the tests ask
-        await Node.together(Node.__new__(Node), [partial(fail, each) for each in exceptions])
+        await Node.gather(Node.__new__(Node), [partial(fail, each) for each in exceptions])
     return caught.value
 
 
@@ -293,7 +293,7 @@ async def test_a_way_of_several_questions_may_be_one_the_node_does_not_have(node
     node.get("/v1/thing", answers={"count": 1})
     asked = asking(node.url)
     found = await asked.first(
-        lambda: asked.together(ways(asked, "/v2/thing")), lambda: asked.together(ways(asked, "/v1/thing"))
+        lambda: asked.gather(ways(asked, "/v2/thing")), lambda: asked.gather(ways(asked, "/v1/thing"))
     )
     assert found == [Thing(1)]
 
@@ -345,7 +345,7 @@ async def test_a_part_of_an_answer_may_be_missing(
 ) -> None:
     node.get(PATH, status=status, answers=answer)
     asked = asking(node.url)
-    assert await asked.if_there(lambda: asked.get(PATH, Thing)) == (Thing(1) if status == 200 else None)
+    assert await asked.or_none(lambda: asked.get(PATH, Thing)) == (Thing(1) if status == 200 else None)
 
 
 async def test_no_page_is_asked_for_that_nobody_wants(node: TestNode, asking: Asking) -> None:
@@ -380,7 +380,7 @@ async def test_a_token_that_stays_the_same_is_asked_for_once_only(node: TestNode
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pauses before asking for a page again be short, those the node asks for too."""
-    monkeypatch.setattr("exporter.node.client.PATIENCE", (0.01, 0.02, 0.04))
+    monkeypatch.setattr("exporter.node.client.RETRY_SECONDS", (0.01, 0.02, 0.04))
     monkeypatch.setattr(Transport, "back_off", lambda transport, endpoint, seconds: None)
 
 

@@ -14,7 +14,7 @@ from exporter.errors import Failed, Unreachable
 from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Share
 from exporter.node.transport import Transport
-from exporter.scheduling.runner import Outcome
+from exporter.scheduling.watch import Outcome
 from tests.conftest import Connect, Lines, running_node
 from tests.nodes import TestNode
 

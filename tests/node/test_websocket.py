@@ -45,14 +45,14 @@ class Thing(Struct):
     count: int
 
 
-async def hear(node: Node) -> list[int]:
+async def read_all(node: Node) -> list[int]:
     async with aclosing(node.stream(PATH, Thing, BODY)) as things:
         return [thing.count async for thing in things]
 
 
 async def fault(node: Node) -> tuple[type[BaseException], str]:
     with pytest.raises((Failed, Unsupported)) as caught:
-        await hear(node)
+        await read_all(node)
     return type(caught.value), str(caught.value)
 
 
@@ -72,7 +72,7 @@ def things(*counts: int) -> list[bytes]:
 async def test_gives_an_element_a_message_until_the_node_closes(asking: Asking, counters: Counters) -> None:
     async with socket_node(*things(1, 2, 3), closed()) as node:
         asked = asking(node.url)
-        assert await hear(asked) == [1, 2, 3]
+        assert await read_all(asked) == [1, 2, 3]
         assert node.asked == [b'{"activeAtOffset":41}']
     assert [(request.method, request.path, request.outcome) for request in asked.requests] == [("GET", PATH, "101")]
     assert counted(counters) == [
@@ -83,19 +83,19 @@ async def test_gives_an_element_a_message_until_the_node_closes(asking: Asking, 
 
 async def test_none_at_all_is_whole_too(asking: Asking) -> None:
     async with socket_node(closed()) as node:
-        assert await hear(asking(node.url)) == []
+        assert await read_all(asking(node.url)) == []
 
 
 async def test_a_message_may_come_in_parts_as_bytes_and_after_a_ping(asking: Asking) -> None:
     parts = [frame(b'{"cou', is_last=False), frame(b"still there?", PING), frame(b'nt": 1}', 0)]
     async with socket_node(*parts, frame(b'{"count": 2}', BINARY), closed()) as node:
-        assert await hear(asking(node.url)) == [1, 2]
+        assert await read_all(asking(node.url)) == [1, 2]
 
 
 async def test_opens_with_the_token_headers_and_query_of_all_requests(asking: Asking) -> None:
     async with socket_node(closed()) as node:
         url = f"{node.url}/api?key=sesame-in-query"
-        assert await hear(asking(url, StaticToken("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
+        assert await read_all(asking(url, StaticToken("toktoktok"), headers={"X-Key": "sesame-in-header"})) == []
         [head] = node.heads
     assert head.startswith("GET /api/v2/things?key=sesame-in-query HTTP/1.1\r\n")
     for line in ("Authorization: Bearer toktoktok", "X-Key: sesame-in-header", "Sec-WebSocket-Protocol: daml.ws.auth"):
@@ -117,7 +117,7 @@ async def test_under_tls_the_certificate_has_to_be_trusted(
     trusting = ssl.create_default_context()
     authority.configure_trust(trusting)
     monkeypatch.setattr("exporter.node.connector.tls_context", lambda: trusting)
-    assert await hear(asking(node.url)) == [7]
+    assert await read_all(asking(node.url)) == [7]
 
 
 # What is not whole
@@ -225,8 +225,8 @@ async def test_an_error_that_never_ends_is_not_waited_for(asking: Asking) -> Non
 
 async def test_who_has_heard_enough_hangs_up(asking: Asking, counters: Counters) -> None:
     async with socket_node(endless=itertools.repeat(message({"count": 1}) * 1000)) as node:
-        async with aclosing(asking(node.url).stream(PATH, Thing, BODY)) as heard:
-            assert (await anext(heard)).count == 1
+        async with aclosing(asking(node.url).stream(PATH, Thing, BODY)) as stream:
+            assert (await anext(stream)).count == 1
         await asyncio.wait_for(node.ended.wait(), 5)
     assert f'canton_http_requests_total{{code="101",method="GET",reason="cancelled",route="{PATH}"}} 1.0' in counted(
         counters
@@ -247,7 +247,7 @@ async def test_waits_for_its_turn_once_however_much_comes(asking: Asking, monkey
 
     monkeypatch.setattr("exporter.node.rate_limit.RateLimit.take", take)
     async with socket_node(*things(*range(50)), closed()) as node:
-        assert len(await hear(asking(node.url))) == 50
+        assert len(await read_all(asking(node.url))) == 50
     assert len(turns) == 1
 
 
@@ -407,7 +407,7 @@ async def test_a_token_that_was_renewed_meanwhile_opens_it_at_the_second_time(as
             super().__init__("renewed")
 
     asked = asking(choosy.url, Renewed())
-    assert await hear(asked) == [1]
+    assert await read_all(asked) == [1]
     assert [request.outcome for request in asked.requests] == ["401", "101"]
 
 

@@ -20,7 +20,9 @@ INTERVAL = 0.25
 YEAR = 365 * 86400
 JUMPS = (1, -1, 60, -60, 3600, -3600, 86400, -86400, YEAR, -YEAR, 10 * YEAR, -10 * YEAR)
 
-OFF = {name for name, each in discover().items() if each.is_on and Kind.SCAN in each.kinds} - {"feature_support"}
+OFF = {name for name, each in discover().items() if each.on_by_default and Kind.SCAN in each.kinds} - {
+    "feature_support"
+}
 
 pytestmark = [
     pytest.mark.slow,
@@ -66,8 +68,8 @@ async def begin(tmp_path: Path, node: TestNode) -> AsyncIterator[Begin]:
 
     async def begin(watches: int) -> Exporter:
         node.answer_everything(answers={"dummy": True})
-        schedules = ", ".join(["feature_support: {interval: 250ms}", *(f"{name}: {{enabled: false}}" for name in OFF)])
-        target = f"{{kind: scan, role: own, url: '{node.url}', collectors: {{{schedules}}}}}"
+        collectors = ", ".join(["feature_support: {interval: 250ms}", *(f"{name}: {{enabled: false}}" for name in OFF)])
+        target = f"{{kind: scan, role: own, url: '{node.url}', collectors: {{{collectors}}}}}"
         targets = [f"  t{number}: {target}" for number in range(watches)]
         text = "budget: {rate: 10000, burst: 10000}\ntargets:\n" + "\n".join(targets)
         (tmp_path / "exporter.yaml").write_text(text)

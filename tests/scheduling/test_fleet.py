@@ -18,8 +18,8 @@ from exporter.metrics.metric import Metric
 from exporter.node.client import Node
 from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
-from exporter.scheduling.runner import Outcome
 from exporter.scheduling.sharding import Shard, shard_of
+from exporter.scheduling.watch import Outcome
 from tests.collectors import test_health
 from tests.conftest import FakeClock
 from tests.nodes import TestNode
@@ -70,8 +70,8 @@ async def start() -> AsyncIterator[Start]:
         **top: Any,
     ) -> Fleet:
         questions = {collector.name: collector for collector in collectors} or discover()
-        settings, faults = check({"targets": targets, **top}, questions)
-        assert settings is not None, faults
+        settings, errors = check({"targets": targets, **top}, questions)
+        assert settings is not None, errors
         fleet = Fleet(questions, RateLimits(), clock or Clock(), shard)
         fleet.start(settings)
         started.append(fleet)
@@ -155,7 +155,7 @@ async def test_an_operation_that_is_gone_is_unsupported_while_the_node_is_up_and
     await until(lambda: statuses["gone"].last and statuses["gone"].last.outcome is Outcome.UNSUPPORTED)
 
 
-async def test_readings_past_their_grace_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
+async def test_readings_past_stale_after_are_taken_away_and_that_is_a_change(start: Start, clock: FakeClock) -> None:
     fleet = start({"a": ledger(collectors={"beat": {"interval": "1h"}})}, beat, clock=clock)
     [status] = fleet.statuses()
     await fleet._due(fleet.targets["a"], status.watch)
@@ -307,8 +307,8 @@ async def test_the_first_round_ends_when_every_watch_has_run_once(start: Start) 
 
 
 def settings_of(targets: dict[str, Any], *collectors: Collector[Any], **top: Any) -> Settings:
-    settings, faults = check({"targets": targets, **top}, {collector.name: collector for collector in collectors})
-    assert settings is not None, faults
+    settings, errors = check({"targets": targets, **top}, {collector.name: collector for collector in collectors})
+    assert settings is not None, errors
     return settings
 
 

@@ -11,7 +11,7 @@ from exporter.collectors import discover
 from exporter.config.loader import check
 from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.fleet import Fleet
-from exporter.scheduling.probe_selection import NoneInTime, NotThere, Selection, check_target, select
+from exporter.scheduling.probe_selection import NoneInTime, NotThere, ProbeSelection, check_target, select
 from tests.nodes import TestNode
 
 COLLECTORS = {name: discover()[name] for name in ("acs", "feature_support", "health", "ledger_offsets", "traffic")}
@@ -27,19 +27,19 @@ async def fleet(node: TestNode) -> AsyncIterator[Fleet]:
         "participant": {"kind": "participant", "url": node.url},
         "silent": {"kind": "ledger", "url": node.url, "collectors": dict.fromkeys(("health", "ledger_offsets"), OFF)},
     }
-    settings, faults = check({"targets": targets}, COLLECTORS)
-    assert settings is not None, faults
+    settings, errors = check({"targets": targets}, COLLECTORS)
+    assert settings is not None, errors
     fleet = Fleet(COLLECTORS, RateLimits(), Clock())
     await fleet.apply(settings)
     yield fleet
     await fleet.stop()
 
 
-def chosen(fleet: Fleet, target: str, named: str | None = None, limit: timedelta = MINUTE) -> Selection:
+def chosen(fleet: Fleet, target: str, named: str | None = None, limit: timedelta = MINUTE) -> ProbeSelection:
     return select(target, fleet.targets[target], fleet.collectors, named, limit)
 
 
-def names(selection: Selection) -> list[str]:
+def names(selection: ProbeSelection) -> list[str]:
     return [status.watch.collector.name for status in selection.statuses]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exporter.collector import Collector, Memo, MemoEntry, RunOutput, Yields, collector, seconds
-from exporter.config.models import Budget, Kind, Schedule, Strict, TargetConfig
+from exporter.config.models import Budget, CollectorConfig, Kind, Strict, TargetConfig
 from exporter.errors import (
     REASONS,
     Failed,
@@ -28,7 +28,8 @@ from exporter.node.client import Node
 from exporter.node.decoding import Struct
 from exporter.node.messages import RequestLogEntry
 from exporter.node.rate_limit import Share
-from exporter.scheduling.runner import Outcome, Run, Watch, run
+from exporter.scheduling.runner import run
+from exporter.scheduling.watch import Outcome, Run, Watch
 from tests.conftest import NOW, Connect, FakeClock, Lines
 from tests.nodes import RawNode, TestNode
 
@@ -92,9 +93,9 @@ class Runs:
     ) -> Run:
         url = url or self._node.url
         target = TargetConfig.model_validate({"kind": "ledger", "url": url, **settings})
-        schedule = Schedule(interval=seconds(15), timeout=timedelta(seconds=within))
+        config = CollectorConfig(interval=seconds(15), timeout=timedelta(seconds=within))
         return await run(
-            Watch("t", target, collector, schedule),
+            Watch("t", target, collector, config),
             self._connect(url, budget, **settings),
             auth or NoToken(),
             self._clock,
@@ -431,7 +432,7 @@ async def test_what_ends_the_process_passes_through(
     node: TestNode, connect: Connect, clock: FakeClock, exception: type[BaseException]
 ) -> None:
     target = TargetConfig(kind=Kind.LEDGER, url=node.url)
-    watch = Watch("t", target, raising(exception()), Schedule(interval=seconds(15), timeout=seconds(5)))
+    watch = Watch("t", target, raising(exception()), CollectorConfig(interval=seconds(15), timeout=seconds(5)))
     with pytest.raises(exception):
         await run(watch, connect(node.url), NoToken(), clock, RunOutput())
 
@@ -494,11 +495,11 @@ async def test_a_garbled_answer_that_echoes_the_question_says_no_secret(start: R
 def test_a_watch_is_the_same_if_it_asks_the_same_in_the_same_way() -> None:
     one = yielding()
     target = TargetConfig(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
-    schedule = Schedule(interval=seconds(15), timeout=seconds(5))
-    watch = Watch("t", target, one, schedule)
-    assert watch == Watch("t", target.model_copy(), one, schedule.model_copy())
+    config = CollectorConfig(interval=seconds(15), timeout=seconds(5))
+    watch = Watch("t", target, one, config)
+    assert watch == Watch("t", target.model_copy(), one, config.model_copy())
     assert hash(watch.key) == hash("t/yielding")
-    assert watch != Watch("u", target, one, schedule)
-    assert watch != Watch("t", target, yielding(), schedule)
-    assert watch != Watch("t", target, one, Schedule(interval=seconds(16), timeout=seconds(5)))
+    assert watch != Watch("u", target, one, config)
+    assert watch != Watch("t", target, yielding(), config)
+    assert watch != Watch("t", target, one, CollectorConfig(interval=seconds(16), timeout=seconds(5)))
     assert watch.labels == {"target": "t", "network": "mainnet", "role": "own", "team": "a"}

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from exporter.clock import Clock
-from exporter.scheduling.schedule import Scheduler, Start, delay_of_first
+from exporter.scheduling.schedule import RunStart, Scheduler, delay_of_first
 from tests.conftest import FakeClock
 
 Open = Callable[..., Scheduler]
@@ -59,7 +59,7 @@ async def test_a_run_is_due_at_its_interval_and_never_overlaps(open_scheduler: O
 async def test_after_a_stop_one_run_is_made_up_for_and_the_next_follows_in_step(
     open_scheduler: Open, clock: FakeClock, late: float, next_after: float | None
 ) -> None:
-    starts: list[Start] = []
+    starts: list[RunStart] = []
     scheduler = open_scheduler()
     scheduler.on_start(starts.append)
     scheduler.add("a/health", timedelta(seconds=15), nothing)
@@ -98,7 +98,7 @@ async def test_what_was_taken_off_the_schedule_is_not_there(open_scheduler: Open
 
 
 async def test_it_reports_each_start_and_each_run_that_was_skipped(open_scheduler: Open) -> None:
-    starts: list[Start] = []
+    starts: list[RunStart] = []
     skipped = asyncio.Queue[str]()
     may_end = asyncio.Event()
 

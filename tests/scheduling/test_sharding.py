@@ -70,4 +70,4 @@ def test_a_shard_is_called_by_its_number_and_how_many_there_are() -> None:
 def test_a_shard_that_there_is_not_is_refused_in_one_sentence(number: int | None, total: int, said: str) -> None:
     with pytest.raises(WrongConfiguration) as error:
         choose(number, total)
-    assert error.value.faults == (said,)
+    assert error.value.errors == (said,)

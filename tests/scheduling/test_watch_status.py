@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from exporter.collector import Collector, Memo, RunOutput, Yields, collector, minutes, seconds
-from exporter.config.models import Kind, Schedule, Strict, TargetConfig
+from exporter.config.models import CollectorConfig, Kind, Strict, TargetConfig
 from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric
 from exporter.node.client import Node
-from exporter.scheduling.runner import Outcome, Run, Watch
+from exporter.scheduling.watch import Outcome, Run, Watch
 from exporter.scheduling.watch_status import WatchStatus
 from tests.conftest import NOW, FakeClock
 
@@ -23,10 +23,10 @@ async def things(node: Node, options: Strict, previous: RunOutput) -> Yields:
     yield UP.sample(1)
 
 
-def stand(clock: FakeClock, max_series: int = 500, **schedule: timedelta) -> WatchStatus:
-    times = {"interval": things.interval, "timeout": things.timeout, **schedule}
+def stand(clock: FakeClock, max_series: int = 500, **config: timedelta) -> WatchStatus:
+    times = {"interval": things.interval, "timeout": things.timeout, **config}
     target = TargetConfig(kind=Kind.LEDGER, url="http://node", network="mainnet", labels={"team": "a"})
-    return WatchStatus(Watch("t", target, things, Schedule(max_series=max_series, **times)), clock, Counters())
+    return WatchStatus(Watch("t", target, things, CollectorConfig(max_series=max_series, **times)), clock, Counters())
 
 
 def good(clock: FakeClock, *of: str) -> Run:
@@ -87,7 +87,7 @@ def test_a_good_run_shows_what_it_read(clock: FakeClock) -> None:
     }
 
 
-def test_a_failed_run_is_told_at_once_and_the_last_good_values_stay_for_their_grace(clock: FakeClock) -> None:
+def test_a_failed_run_is_told_at_once_and_the_last_good_values_stay_until_stale_after(clock: FakeClock) -> None:
     status = stand(clock)
     status.take(good(clock, "a"))
     clock.advance(15)
@@ -164,18 +164,18 @@ def test_a_run_that_may_outlast_its_interval_is_not_skipped_when_due(clock: Fake
 
 
 @pytest.mark.parametrize(
-    ("interval", "timeout", "stale_after", "grace"),
+    ("interval", "timeout", "stale_after", "shown_for"),
     [(15, 10, None, 45), (15, 10, 20, 20), (900, 7200, None, 8100)],
 )
-def test_the_grace_is_three_intervals_or_an_interval_and_a_run(
-    interval: float, timeout: float, stale_after: float | None, grace: float
+def test_values_are_shown_for_three_intervals_or_an_interval_and_a_run(
+    interval: float, timeout: float, stale_after: float | None, shown_for: float
 ) -> None:
-    schedule = Schedule(
+    config = CollectorConfig(
         interval=seconds(interval),
         timeout=seconds(timeout),
         stale_after=seconds(stale_after) if stale_after else None,
     )
-    assert schedule.grace == seconds(grace)
+    assert config.shown_for == seconds(shown_for)
 
 
 def test_a_reading_is_what_the_page_shows(clock: FakeClock) -> None:

@@ -81,10 +81,10 @@ def say(file: Path, **keys: Any) -> None:
     put(file, yaml.safe_dump(keys))
 
 
-def faults_of(file: Path) -> list[str]:
+def errors_of(file: Path) -> list[str]:
     with pytest.raises(WrongConfiguration) as error:
         AccessControl.load(file)
-    return [fault.removeprefix(f"{file}: ") for fault in error.value.faults]
+    return [each.removeprefix(f"{file}: ") for each in error.value.errors]
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> 
         basic_auth_users={"alice": "wonderland", "a:b": ALICE},
         basic_auth_user={},
     )
-    assert sorted(faults_of(file)) == [
+    assert sorted(errors_of(file)) == [
         "basic_auth_user: no such setting; did you mean basic_auth_users?",
         "basic_auth_users.a:b: must not contain a colon, nor be empty",
         "basic_auth_users.alice: is not a bcrypt hash; make one with htpasswd -nBC 10 NAME",
@@ -213,7 +213,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("tls", "fault"),
+    ("tls", "error"),
     [
         ({"cert": "x"}, "cert: needs exactly one of cert and cert_file"),
         ({"client_auth_type": "RequireAnyClientCert"}, "client_auth_type: is not supported in Python"),
@@ -237,17 +237,17 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_place(file: Path) -> 
         ({"curve_preferences": ["X25519", "CurveP256"]}, "curve_preferences: has more curves than the one"),
     ],
 )
-def test_tls_that_cannot_be_had_is_refused(file: Path, tls: dict[str, Any], fault: str) -> None:
+def test_tls_that_cannot_be_had_is_refused(file: Path, tls: dict[str, Any], error: str) -> None:
     key = load_pem_private_key((file.parent / "server.key").read_bytes(), None)
     locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
     put(file.parent / "locked.key", locked)
     say(file, tls_server_config={**SERVED, **tls})
-    (told,) = faults_of(file)
-    assert told.startswith(f"tls_server_config.{fault}")
+    (told,) = errors_of(file)
+    assert told.startswith(f"tls_server_config.{error}")
 
 
 @pytest.mark.parametrize(
-    ("tree", "fault"),
+    ("tree", "error"),
     [
         ({"tls_server_config": "on"}, "tls_server_config: "),
         ({"tls_server_config": {}}, "tls_server_config.cert: needs exactly one"),
@@ -257,23 +257,23 @@ def test_tls_that_cannot_be_had_is_refused(file: Path, tls: dict[str, Any], faul
         ({"http_server_config": {"headers": {"X-XSS-Protection": "a\nb"}}}, "http_server_config.headers.X-XSS-Prot"),
     ],
 )
-def test_what_makes_no_sense_is_refused(file: Path, tree: dict[str, Any], fault: str) -> None:
+def test_what_makes_no_sense_is_refused(file: Path, tree: dict[str, Any], error: str) -> None:
     say(file, **tree)
-    assert faults_of(file)[0].startswith(fault)
+    assert errors_of(file)[0].startswith(error)
 
 
 def test_no_hash_and_no_key_is_repeated_in_a_fault(file: Path) -> None:
     say(file, basic_auth_users={"alice": "hush"}, tls_server_config={"key": "hush", "cert": "x", "typo": "hush"})
-    assert "hush" not in " ".join(faults_of(file))
+    assert "hush" not in " ".join(errors_of(file))
 
 
 def test_a_pipe_is_not_waited_for(file: Path) -> None:
     pipe = file.parent / "pipe"
     os.mkfifo(pipe)
     say(file, tls_server_config={**SERVED, "cert_file": "pipe"})
-    assert faults_of(file) == ["tls_server_config.cert_file: pipe cannot be read (it is not a regular file)"]
+    assert errors_of(file) == ["tls_server_config.cert_file: pipe cannot be read (it is not a regular file)"]
     sentence = "cannot be read (it is not a regular file); name the file with --web.config.file"
-    assert faults_of(pipe) == [sentence]
+    assert errors_of(pipe) == [sentence]
 
 
 def test_a_file_that_is_not_there_is_a_fault(file: Path) -> None:

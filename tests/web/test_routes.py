@@ -114,8 +114,8 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
             },
             "scan": {"kind": "scan", "role": "own", "url": node.url},
         }
-        settings, faults = check({"targets": targets}, COLLECTORS)
-        assert settings is not None, faults
+        settings, errors = check({"targets": targets}, COLLECTORS)
+        assert settings is not None, errors
         await fleet.apply(settings)  # and not started: a watch runs when a test lets it
         exporter_lines = Lines([self_metrics.RELOAD_SUCCESSFUL.sample(1)])
         application = make_application(
@@ -149,11 +149,11 @@ async def test_the_page_is_served_in_each_format_packed_or_not(open_site: Open) 
     for format_ in Format:
         accept = {"Accept": format_.value}
         plain = await client.get("/metrics", headers=accept)
-        packed = await client.get("/metrics", headers={**accept, "Accept-Encoding": "gzip"})
-        assert plain.headers["Content-Type"] == packed.headers["Content-Type"] == format_.value
-        assert packed.headers["Content-Encoding"] == "gzip"
+        gzipped = await client.get("/metrics", headers={**accept, "Accept-Encoding": "gzip"})
+        assert plain.headers["Content-Type"] == gzipped.headers["Content-Type"] == format_.value
+        assert gzipped.headers["Content-Encoding"] == "gzip"
         assert "Content-Encoding" not in plain.headers
-        assert gzip.decompress(await packed.read()) == await plain.read()
+        assert gzip.decompress(await gzipped.read()) == await plain.read()
         assert (await plain.read()).endswith(b"# EOF\n") is (format_ is Format.OPENMETRICS)
 
 
