@@ -16,7 +16,10 @@ UPDATES = {
 }
 ROUNDS = ("/v0/internal/reward-accounting-process/rounds", "/v0/reward-accounting-process/rounds")
 
-QUERIES = {"POST /v2/commands/command-completions": {"stream_idle_timeout_ms": "0"}}
+COMPLETIONS = "POST /v2/commands/completions"
+QUERIES = {name: {"stream_idle_timeout_ms": "0"} for name in ("POST /v2/commands/command-completions", COMPLETIONS)}
+ALWAYS = {COMPLETIONS}
+"""What is asked although a collector was answered: among its few completions there may be no rejection, or one."""
 
 
 WEBSOCKETS = {"GET /v2/state/active-contracts": "WS /v2/state/active-contracts"}
@@ -55,11 +58,13 @@ def bodies(node: Node) -> dict[str, Any]:
     assert snapshot is not None
     taken = {"migration_id": world.migration.id, "record_time": brief_moment(snapshot.time), "page_size": 100}
     active = {"activeAtOffset": end, "eventFormat": EVERYTHING}
+    parties = node.participant.parties if isinstance(node, LedgerNode) else []
     return {
         **{f"POST /v{version}/state/acs": taken for version in (0, 1, 2)},
         "GET /v2/package-vetting": {},
         "GET /v2/state/active-contracts-page": {"eventFormat": EVERYTHING},
         "POST /v2/commands/command-completions": {"beginExclusive": end - 10},
+        COMPLETIONS: {"userId": "app-backend", "parties": parties, "beginExclusive": end - 1000},
         "POST /v2/package-vetting": {},
         "POST /v2/state/active-contracts": active,
         "WS /v2/state/active-contracts": active,

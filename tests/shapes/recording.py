@@ -14,12 +14,13 @@ from exporter.node.client import Node
 from exporter.node.messages import Request, Response
 from exporter.node.rate_limit import Share
 from exporter.node.transport import Transport
+from exporter.scheduling.watch import Outcome
 from exporter.simulator import Dialect, Network, NodeSpec, Status
 from exporter.simulator import Kind as SimulatedKind
 from exporter.simulator.nodes.ledger import LedgerNode
 from tests.conftest import Connect, FakeClock, Lines
 from tests.nodes import TestNode
-from tests.shapes.direct import direct, operations
+from tests.shapes.direct import ALWAYS, direct, operations
 from tests.shapes.table import anonymous
 
 TEMPLATES = ["splice-amulet:Splice.Amulet:Amulet"]
@@ -57,6 +58,15 @@ class Reading(NamedTuple):
     meaning: Any
 
 
+class Ran(NamedTuple):
+    """How a run went with a node that has no fault: its outcome, and the error if there is one."""
+
+    collector: str
+    kind: str
+    outcome: Outcome
+    error: str
+
+
 @dataclass
 class Recording:
     exchanges: list[Exchange] = field(default_factory=list)
@@ -67,6 +77,7 @@ class Recording:
     """Each kind of node, and each operation it has."""
     asked: set[Asked] = field(default_factory=set)
     readings: set[Reading] = field(default_factory=set)
+    runs: set[Ran] = field(default_factory=set)
 
     def answered(self, kind: str) -> set[str]:
         """Return the operations that gave a good answer."""
@@ -147,6 +158,7 @@ class Recorder:
                 if is_last:
                     await node.restart()
                 await lines(collector, kind=kind, within=60, **way)
+                self.recording.runs.add(Ran(*self._now, lines.run.outcome, lines.run.error or ""))
                 self._clock.advance(60)
         self._has_fault = True
         for path in [*self._paths.values()]:
@@ -156,13 +168,13 @@ class Recorder:
             await node.clear_fault()
 
     async def _visit(self, network: Network) -> None:
-        """Ask each node what no collector asks it."""
+        """Ask each node what no collector asks it, and what one asks too little of."""
         self._has_fault = False
         for kind in Kind:
             node, transport, self._now = network[kind], self._connect(network[kind].url), ("", kind)
             served = operations(node)
             self.recording.served |= {(kind, operation) for operation in served}
-            for operation in sorted(served - self.recording.answered(kind)):
+            for operation in sorted(served - self.recording.answered(kind) | served & ALWAYS):
                 asked = direct(node, operation)
                 if asked.method == "WS":
                     async for _ in transport.stream(asked, None, Share.NONE, 5.0):

@@ -17,6 +17,7 @@ from tools.coverage import DOCUMENT, NETWORK
 LEDGERS = {"document": "3.5.14", "0.5.10": "3.4.11", "0.5": "3.4.12", "0.6": "3.5.1", "0.7.5": "3.5.14", "0.9": "3.6"}
 OTHERS = {"document": "0.7.4", "0.5.10": "0.5.10", "0.5": "0.5.10", "0.6": "0.6.1", "0.7.5": "0.7.4", "0.9": "0.7.4"}
 """The releases that dialects are held to: their own, or the nearest before of which there is an API file."""
+ADVICE = "print its rows, or say why not in NO_FILE (docs/decisions/0010)"
 
 
 class Exempt(NamedTuple):
@@ -40,13 +41,18 @@ EXEMPT = (
     ),
     Exempt(
         "0.5.10 0.5",
-        r"ledger GET /(livez|readyz): not in 3\.4\.1[12]",
+        r"ledger GET /(livez|readyz): not in 3\.4\.1[12]; .*",
         "Canton 3.4 has both and does not document them",
     ),
     Exempt(
         "0.5.10",
         r"ledger .*\.createdEventBlob: required, and it is null",
         "3.4.12 corrected its file: it is there where it was asked for",
+    ),
+    Exempt(
+        "0.5.10",
+        r"ledger POST /v2/commands/completions .*\.updateId: required, and it is null",
+        "3.4.12 corrected its file: what was rejected has none",
     ),
     Exempt(
         "0.9",
@@ -60,7 +66,7 @@ EXEMPT = (
     ),
     Exempt(
         "0.9",
-        r"ledger (GET|POST) /v2/package-vetting: not in 3\.6",
+        r"ledger (GET|POST) /v2/package-vetting: not in 3\.6; .*",
         "Canton 3.6 may still say of it that it is disabled",
     ),
 )
@@ -77,11 +83,17 @@ def faults(dialect: Dialect, recording: Recording) -> set[str]:
         version = release(dialect, kind)
         served = {operation for of, operation in recording.served if of == kind}
         has = TABLES[kind].operations(version)
-        found |= {f"{kind} {operation}: not in {version}" for operation in served - has - without_file(kind)}
+        found |= {f"{kind} {operation}: not in {version}; {ADVICE}" for operation in served - has - without_file(kind)}
+        if dialect is Dialect.DOCUMENT:
+            found |= {f"{kind} {operation}: not in the document" for operation in served - documented(kind)}
         found |= {f"{kind} {operation}: not there" for operation in expected(dialect, kind) - served}
         of_kind = [each for each in recording.exchanges if each.kind == kind and each.operation in served & has]
         found |= {fault for exchange in of_kind for fault in faults_of(exchange, version)}
     return found
+
+
+def documented(kind: Kind) -> set[str]:
+    return {f"{each.method} {anonymous(each.path)}" for each in DOCUMENT if each.base == kind}
 
 
 def expected(dialect: Dialect, kind: Kind) -> set[str]:
