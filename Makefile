@@ -36,9 +36,9 @@ types: .venv/installed ## Check types
 docs: .venv/installed ## Write all generated files: references, pages, example, rules, dashboards, chart
 	@.venv/bin/python -m tools.generate
 
-collector: .venv/installed ## Start a collector: make collector NAME=sv_nodes KIND=scan ROUTE=/v0/dso
+collector: .venv/installed ## Start a collector: make collector NAME=my_collector KIND=scan ROUTE=/v0/dso
 	@$(RUN) tools.new_collector $(NAME) $(KIND) $(ROUTE)
-	@$(RUN) ruff format -q . && $(RUN) tools.generate
+	@$(RUN) ruff format -q . && $(RUN) tools.generate && $(RUN) tools.left_to_do
 
 test-chart: .venv/chart ## Run the tests of the Helm chart, which need the real engine (100 MB)
 	@$(RUN) pytest -n auto tests/chart

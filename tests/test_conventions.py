@@ -12,6 +12,7 @@ from exporter.config.loader import load
 from exporter.metrics import self_metrics
 from exporter.metrics.metric import Metric
 from tools.generate import generated
+from tools.left_to_do import left_to_do
 
 ROOT = Path(__file__).parent.parent
 METRICS = [
@@ -39,6 +40,11 @@ def test_every_generated_file_is_current() -> None:
 
 def test_the_example_configuration_loads() -> None:
     assert load(ROOT / "exporter.example.yaml", discover()).targets
+
+
+def test_nothing_is_left_to_do_of_a_new_collector() -> None:
+    left = "\n".join(left_to_do())
+    assert not left, f"put the real thing in each of these places:\n{left}"
 
 
 def test_every_collector_has_a_test_module() -> None:

@@ -1,6 +1,7 @@
-"""Starts a new collector: writes or extends every file that one touches, so that all checks pass from the first minute.
+"""Starts a new collector: writes or extends every file that one touches.
 
-What it writes reads one number, `count`, of a GET. Replace that by what the API answers, in all of these files at once.
+What it writes reads one number, `count`, of a GET. Each place to replace by the real thing has a mark; all checks pass
+from the first minute, but for the one test that finds these marks.
 """
 
 import argparse
@@ -13,6 +14,7 @@ from string import Template
 from typing import NamedTuple
 
 from exporter.collectors import discover
+from tools.left_to_do import MARK
 
 ROOT = Path(__file__).parent.parent
 
@@ -39,15 +41,18 @@ Costs: one answer of some kB a run.
 
 from exporter.collector import Kind, Metric, Node, NotNegative, RunOutput, Strict, Struct, Yields, collector, seconds
 
+# $mark: the lines Asks, Needs and Costs above, and each metric with its whole name.
 $constant = Metric("canton_$name", "Number of $words.", source="GET $route")
 
 
+# $mark: the fields that are read, as the API spells them.
 class Answer(Struct):
     """The few fields that are read; one that may be absent is `X | None = None`."""
 
     count: NotNegative
 
 
+# $mark: how often it runs, by how often that changes and what it costs.
 @collector(Kind.$kind_name, interval=seconds(60), timeout=seconds(30))
 async def $name(node: Node, options: Strict, previous: RunOutput) -> Yields:
     answer = await node.get("$route", Answer)
@@ -65,6 +70,7 @@ from tests.nodes import NO_ROUTE, TestNode
 PATH = "$route"
 
 
+# $mark: good answers as a node gives them; the empty answer; the collector's own edges.
 def answer_well(node: TestNode) -> None:
     node.get(PATH, answers={"count": 3})
 
@@ -87,13 +93,16 @@ async def test_a_node_without_the_operation_is_unsupported(node: TestNode, lines
     assert line.startswith(f"unsupported: GET {PATH}: 404: ")
 ''')
 
-OPERATION = Template("        yield $operation\n")
+OPERATION = Template("            yield $operation\n")
 ANSWER = Template("""
     async def $name(self, request: web.Request) -> web.Response:
+        # $mark: what the network answers, from world/ or ledger/, and a test of it in tests/simulator/.
         return self.json({"count": 3})
 """)
 COVERAGE = Template('    Operation($kind_name, "GET", "$route", ("$name",)),\n')
-SHAPE = Template('    NoFile("$kind", "GET $route", "new: print its rows, as docs/decisions/0010 shows"),\n')
+SHAPE = Template(
+    '    NoFile("$kind", "GET $route", "$mark: print its rows (docs/decisions/0010), or say why no file has it"),\n'
+)
 SECTION = Template(', Section("$title", $name())')
 PANEL = Template("""
 
@@ -101,13 +110,13 @@ def $name() -> list[Made]:
     return [
         graph(
             "$title",
-            "Number of $words. Say here what is normal, and from which value on to worry.",
+            "Number of $words. $mark: what is normal, and from which value on to worry.",
             most("canton_$name"),
             COUNT,
         )
     ]
 """)
-CHANGE = Template("- Collector `$name`: `canton_$name`, the number of $words.\n")
+CHANGE = Template("- Collector `$name`: `canton_$name`, the number of $words. $mark: what operators gain.\n")
 
 
 def write_skeletons(name: str, kind: str, route: str) -> list[Path]:
@@ -116,6 +125,7 @@ def write_skeletons(name: str, kind: str, route: str) -> list[Path]:
     token = "nothing" if kind == "scan" else "a token for the node's audience, without rights"
     make = "public" if kind == "scan" else "Operation"
     values = {
+        "mark": MARK,
         "name": name,
         "kind": kind,
         "constant": name.upper(),
@@ -137,7 +147,7 @@ def write_skeletons(name: str, kind: str, route: str) -> list[Path]:
             file.write(template.substitute(values))
     coverage, shapes, changes = (ROOT / file for file in ("tools/coverage.py", "tests/shapes/table.py", "CHANGELOG.md"))
     insert(node, after=end_of(node, ast.AsyncFunctionDef), text=ANSWER.substitute(values))
-    insert(node, after=end_of(node, ast.FunctionDef, "operations"), text=OPERATION.substitute(values))
+    add_operation(node, OPERATION.substitute(values))
     insert(coverage, after=end_of(coverage, ast.AnnAssign, "NETWORK") - 1, text=COVERAGE.substitute(values))
     insert(shapes, after=end_of(shapes, ast.Assign, "NO_FILE") - 1, text=SHAPE.substitute(values))
     add_section(dashboard, SECTION.substitute(values), PANEL.substitute(values))
@@ -161,6 +171,20 @@ def target_of(statement: ast.stmt) -> str:
     return ""
 
 
+def add_operation(path: Path, text: str) -> None:
+    """Write an operation where those stand that the network has and the document does not."""
+    [operations] = (
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and node.name == "operations"
+    )
+    for statement in operations.body:
+        if isinstance(statement, ast.If) and ast.unparse(statement.test) == "self.dialect.is_network":
+            insert(path, after=statement.body[-1].end_lineno or 0, text=text)
+            return
+    insert(path, after=operations.end_lineno or 0, text=f"        if self.dialect.is_network:\n{text}")
+
+
 def add_section(path: Path, section: str, panels: str) -> None:
     """Write a section behind a dashboard's last one, and its panels at the end of the module."""
     text = path.read_text()
@@ -180,7 +204,7 @@ def insert(path: Path, after: int, text: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make collector", description=__doc__)
-    parser.add_argument("name", help="such as sv_nodes: the name of the collector, its module and its metric")
+    parser.add_argument("name", help="such as my_collector: the name of the collector, its module and its metric")
     parser.add_argument("kind", choices=PLACES, help="the kind of node that it reads")
     parser.add_argument("route", nargs="?", help="the path that it asks, below the target's url")
     given = parser.parse_args()
