@@ -187,7 +187,7 @@ def config_schema() -> tuple[Schema, Schema]:
     for kind in Kind:
         by_reference(definitions[f"{kind}_target"], is_whole=True)
     for name in definitions:
-        if name.endswith("_schedule"):  # what it must be told may be told among the defaults: a template counts
+        if name.endswith("_config"):  # what it must be told may be told among the defaults: a template counts
             definitions[name].pop("required", None)
             options = definitions[name]["properties"]["options"]
             reference = options.get("anyOf", [options])[0]["$ref"]

@@ -83,7 +83,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
     ),
     "a label of the exporter's own": (
         targets(a=ledger(labels={"party": "ops"})),
-        "config.targets.a.labels.party: the exporter's own metrics have a label of this name",
+        "config.targets.a.labels.party: this label name is reserved",
     ),
     "a collector without its options": (
         targets(a=ledger(collectors={"ledger_completions": {}})),
@@ -122,7 +122,7 @@ REFUSED: dict[str, tuple[Values, str]] = {
         {"extraEnv": [{"name": "CANTON_EXPORTER_TARGETS__A__KIND", "value": "scan"}]},
         "config.targets: there is no node to watch; if variables name the targets, set demo to false",
     ),
-    "a page where another is": (ONE | {"web": {"telemetryPath": "/probe"}}, "web.telemetryPath: /probe is where"),
+    "a page where another is": (ONE | {"web": {"telemetryPath": "/probe"}}, "web.telemetryPath: /probe is already used"),
     "a certificate without TLS": (
         ONE | {"web": {"tlsSecret": "a", "scheme": "http"}},
         "web.scheme: with a tlsSecret it speaks https",
