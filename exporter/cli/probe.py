@@ -46,9 +46,6 @@ async def run(settings: Settings, target: str, collector: str | None) -> Result:
     try:
         await fleet.apply(replace(settings, targets={target: settings.targets[target]}))
         selection = select(target, fleet.targets[target], fleet.collectors, collector, UNNAMED_LIMIT)
-        if selection.left_out:
-            long = ", ".join(selection.left_out)
-            print(f"not run because they may be slow: {long}; run one with --collector NAME", file=sys.stderr)
         return await selection.run_alone(lambda name: show(name, clock), clock)
     finally:
         await fleet.stop()

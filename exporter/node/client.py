@@ -41,12 +41,14 @@ class Node(Combining):
         deadline: float,
         *,
         share: Share = Share.WHOLE,
+        is_probe: bool = False,
         progress: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.kind = kind
         self.progress = progress
         """Report in words how far a long run has come, as often as you like."""
-        self._share = share
+        self._free = Share.PROBE if is_probe else Share.NONE
+        self._share = share | self._free
         self._transport = transport
         self._auth = auth
         self._clock = clock
@@ -155,25 +157,27 @@ class Node(Combining):
             make_request("GET", route, fill, most_bytes=limits.HEALTH_BYTES, accept=ANYTHING), is_cut=True
         )
         token = self._auth.available()
-        response = await self._exchange(request, token, Share.NONE)
+        response = await self._exchange(request, token, self._free)
         if token and response.status in (401, 403):
-            response = await self._exchange(request, None, Share.NONE)
+            response = await self._exchange(request, None, self._free)
         return response
 
     async def _answer(self, request: Request) -> Response:
         """Send a request once; in a run of many requests, which may be an hour's work, retry as for a page."""
-        return await self._persist(request) if self._share is Share.HALF else raise_for_status(await self._ask(request))
+        return (
+            await self._persist(request) if Share.PAGES in self._share else raise_for_status(await self._ask(request))
+        )
 
     async def _persist(self, request: Request) -> Response:
         """Request a page, and again after a pause if that may help, as long as there is time."""
         for longer in RETRY_SECONDS:
             try:
-                return raise_for_status(await self._ask(request, Share.HALF))
+                return raise_for_status(await self._ask(request, self._share | Share.HALF))
             except Failed as failure:
                 if failure.pause is None or max(failure.pause, longer) > self.time_left() - self._reserve:
                     raise
                 await asyncio.sleep(max(failure.pause, longer))
-        return raise_for_status(await self._ask(request, Share.HALF))
+        return raise_for_status(await self._ask(request, self._share | Share.HALF))
 
     async def _ask(self, request: Request, share: Share | None = None) -> Response:
         """Send a request with the target's token; after a 401 once more, if the token was renewed meanwhile."""
@@ -192,7 +196,7 @@ class Node(Combining):
         started, outcome = self._clock.monotonic(), "cancelled"
         try:
             seconds = self._seconds_for(request)
-            stream = self._transport.stream(request, token.text if token else None, Share.HALF, seconds)
+            stream = self._transport.stream(request, token.text if token else None, self._share | Share.HALF, seconds)
             async with aclosing(stream) as responses:
                 async for response in responses:
                     outcome = str(response.status)

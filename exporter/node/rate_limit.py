@@ -1,20 +1,23 @@
 """How many requests a node may get: a budget for each target or host, whatever collectors and reloads ask of it."""
 
-from enum import Enum, auto
+from enum import Flag, auto
 
 from aiolimiter import AsyncLimiter
 
 from exporter.config import models
 
 
-class Share(Enum):
+class Share(Flag):
     """What a request may take of the budget."""
 
-    NONE = auto()
-    """It passes the budget by: probes of health and requests for tokens."""
+    NONE = 0
+    """It passes the budget by: health checks and requests for tokens."""
     WHOLE = auto()
-    HALF = auto()
+    PAGES = auto()
+    HALF = WHOLE | PAGES
     """Requests for page after page, which must leave room for the others."""
+    PROBE = auto()
+    """Requests of /probe: together at most half, too. Those that pass the budget by have a rate of their own."""
 
 
 class RateLimit:
@@ -23,7 +26,8 @@ class RateLimit:
     def __init__(self, allowed: models.Budget) -> None:
         self._whole = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
         half = max(1, allowed.burst // 2)
-        self._half = AsyncLimiter(half, half / (allowed.rate / 2))
+        self._pages, self._probes = (AsyncLimiter(half, half / (allowed.rate / 2)) for _ in range(2))
+        self._health_probes = AsyncLimiter(allowed.burst, allowed.burst / allowed.rate)
         self._back_offs: dict[str, float] = {}
 
     def back_off(self, node: str, until: float) -> None:
@@ -36,9 +40,11 @@ class RateLimit:
 
     async def take(self, share: Share) -> None:
         """Wait until one more request may go."""
-        if share is Share.HALF:
-            await self._half.acquire()
-        if share is not Share.NONE:
+        if Share.PROBE in share:
+            await (self._probes if Share.WHOLE in share else self._health_probes).acquire()
+        if Share.PAGES in share:
+            await self._pages.acquire()
+        if Share.WHOLE in share:
             await self._whole.acquire()
 
 

@@ -159,7 +159,7 @@ class Transport:
 
     async def _wait_for_turn(self, endpoint: Endpoint, request: Request, share: Share, seconds: float) -> float:
         """Return how many seconds it took. Raises Limited or NoBudget if it would take longer than there is time."""
-        if share is Share.NONE:
+        if not share:
             return 0.0
         started = self._clock.monotonic()
         rate_limit = self._rate_limit_of(endpoint.host)

@@ -18,6 +18,11 @@ from exporter.scheduling.watch_status import WatchStatus
 
 SUCCESS = Metric("probe_success", "1 if no collector failed and the node is not known to be down; 0 if not.")
 SECONDS = Metric("probe_duration_seconds", "Duration of the probe in seconds.")
+LEFT_OUT = Metric(
+    "probe_collector_left_out",
+    "1 for each collector that was not run, as its timeout is longer than the probe; name it to run it.",
+    ("collector",),
+)
 
 
 class NotThere(Exception):
@@ -35,6 +40,7 @@ class Result:
     statuses: Sequence[WatchStatus]
     runs: Sequence[Run]
     seconds: float
+    left_out: Sequence[str] = ()
 
     @property
     def is_good(self) -> bool:
@@ -43,11 +49,14 @@ class Result:
     def blocks(self) -> list[Lines]:
         """Return what the page is made of: whether the probe went well, how long it took, and what was read."""
         own = [SUCCESS.sample(self.is_good), SECONDS.sample(self.seconds)]
+        own += [LEFT_OUT.sample(1, collector=name) for name in self.left_out]
         return [Lines(own), *(status.lines_of(run) for status, run in zip(self.statuses, self.runs, strict=True))]
 
     def report(self) -> str:
         """Return how each run went, for a person."""
-        return "".join(describe(status.watch, run) for status, run in zip(self.statuses, self.runs, strict=True))
+        each = [describe(status.watch, run) for status, run in zip(self.statuses, self.runs, strict=True)]
+        why = "not run, as it may take longer than the probe; name it to run it"
+        return "".join([*each, *(f"{name}: {why}\n" for name in self.left_out)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ class ProbeSelection:
         """Run them within `limit` beside the watches of a fleet that is running; equal probes share their runs."""
         started = clock.monotonic()
         runs = await asyncio.gather(*(self.target.probe(status.watch, limit) for status in self.statuses))
-        return Result(self.statuses, runs, clock.monotonic() - started)
+        return Result(self.statuses, runs, clock.monotonic() - started, self.left_out)
 
     async def run_alone(self, progress: Callable[[str], Callable[[str], None]], clock: Clock) -> Result:
         """Run them where no fleet is running; `progress` returns for a collector's name what takes its progress.
@@ -85,7 +94,7 @@ class ProbeSelection:
             return before.get(name) or await self.target.run(status.watch, RunOutput(), progress(name))
 
         runs = await asyncio.gather(*map(run_one, statuses))
-        return Result(statuses, runs, clock.monotonic() - started)
+        return Result(statuses, runs, clock.monotonic() - started, self.left_out)
 
 
 def check_target(name: str, configured: Iterable[str]) -> None:
@@ -101,7 +110,7 @@ def select(
     named: str | None,
     limit: timedelta,
 ) -> ProbeSelection:
-    """Return the collector that is named, or all whose timeout is at most `limit`.
+    """Return the collector that is named, or all whose timeout is at most `limit`, and always health.
 
     `collectors` are all there are, the target's or not. Raises NotThere or NoneInTime.
     """
@@ -110,7 +119,12 @@ def select(
         if named not in statuses:
             raise NotThere(why_not(name, target, collectors.get(named), named))
         return ProbeSelection(target, [statuses[named]])
-    selected = [status for status in statuses.values() if status.watch.collector_config.timeout <= limit]
+    # Health ends in time with whatever time there is, and without it a dead node would look like a success.
+    selected = [
+        status
+        for name, status in statuses.items()
+        if name == health.name or status.watch.collector_config.timeout <= limit
+    ]
     if not selected:
         raise NoneInTime
     return ProbeSelection(target, selected, [name for name, each in statuses.items() if each not in selected])

@@ -30,6 +30,7 @@ async def run(
     previous: RunOutput,
     *,
     is_down: Callable[[], bool] = lambda: False,
+    is_probe: bool = False,
     progress: Callable[[str], None] = lambda words: None,
 ) -> Run:
     """Run the watch's collector once, within its timeout.
@@ -40,8 +41,8 @@ async def run(
     """
     started = clock.monotonic()
     limit = watch.collector_config.timeout.total_seconds()
-    share = watch.collector.share
-    node = Node(watch.config.kind, transport, auth, clock, started + limit, share=share, progress=progress)
+    where = watch.config.kind, transport, auth, clock, started + limit
+    node = Node(*where, share=watch.collector.share, is_probe=is_probe, progress=progress)
     outcome, reason, error, trace, yielded = Outcome.OK, None, "", "", RunOutput()
     try:
         async with asyncio.timeout(limit):

@@ -3,15 +3,16 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
 from exporter.clock import Clock
 from exporter.collector import RunOutput
 from exporter.collectors.health import UP, health
+from exporter.config.durations import write_duration
 from exporter.config.models import Budget, Kind, TargetConfig
-from exporter.errors import Unreachable
+from exporter.errors import TimedOut, Unreachable
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
@@ -19,8 +20,20 @@ from exporter.node.auth import make_auth
 from exporter.node.rate_limit import RateLimits
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import run
-from exporter.scheduling.watch import Run, Watch
+from exporter.scheduling.watch import Outcome, Run, Watch
 from exporter.scheduling.watch_status import WatchStatus
+
+GRACE_SECONDS = 0.1
+"""How much longer than its limit a probe waits, as the run that it began ends by itself at the limit."""
+
+
+@dataclass(eq=False)
+class Probing:
+    """A run by /probe that is under way, and how many wait for it."""
+
+    watch: Watch
+    task: asyncio.Task[Run]
+    waiting: int = 0
 
 
 class Target:
@@ -39,7 +52,7 @@ class Target:
         self._clock = clock
         self._node_read: dict[str, str] = {}
         """The node that each watch last read, by the watch's key."""
-        self._probing: dict[str, asyncio.Task[Run]] = {}
+        self._probing: dict[str, Probing] = {}
         self._common = config.series_labels(name)
 
     def is_up(self) -> bool | None:
@@ -53,17 +66,34 @@ class Target:
         return self.is_up() is False
 
     async def probe(self, watch: Watch, limit: timedelta) -> Run:
-        """Run a watch now and in full, within `limit`, and change nothing; equal probes share one run."""
-        key = f"{watch.key} {limit}"
-        if key not in self._probing:
-            collector_config = watch.collector_config.model_copy(
-                update={"timeout": min(watch.collector_config.timeout, limit)}
-            )
-            self._probing[key] = asyncio.create_task(
-                self._run(replace(watch, collector_config=collector_config), RunOutput())
-            )
-            self._probing[key].add_done_callback(lambda _: self._probing.pop(key))
-        return await asyncio.shield(self._probing[key])
+        """Run a watch now and in full, within `limit`, and change nothing.
+
+        Where a probe runs it already, that run is waited for, at most `limit`. One that nobody waits for is cancelled.
+        """
+        key = watch.key
+        if (probing := self._probing.get(key)) is None or probing.watch != watch:
+            probing = self._probing[key] = Probing(watch, asyncio.create_task(self._run_probe(watch, limit)))
+        probing.waiting += 1
+        try:
+            async with asyncio.timeout(limit.total_seconds() + GRACE_SECONDS):
+                return await asyncio.shield(probing.task)
+        except TimeoutError:
+            error = f"the run that another probe began did not end within {write_duration(limit)}"
+            seconds = limit.total_seconds()
+            return Run(self._clock.now(), seconds, Outcome.FAILED, TimedOut.reason, error)
+        finally:
+            probing.waiting -= 1
+            if not probing.waiting:
+                probing.task.cancel()
+                if self._probing.get(key) is probing:
+                    del self._probing[key]
+
+    async def _run_probe(self, watch: Watch, limit: timedelta) -> Run:
+        timeout = min(watch.collector_config.timeout, limit)
+        within = replace(watch, collector_config=watch.collector_config.model_copy(update={"timeout": timeout}))
+        return await run(
+            within, self.transport, self.auth, self._clock, RunOutput(), is_down=self.is_down, is_probe=True
+        )
 
     async def run(self, watch: Watch, previous: RunOutput, progress: Callable[[str], None] = lambda words: None) -> Run:
         """Run a watch of this target once; `progress` takes how far it has come.
@@ -85,7 +115,7 @@ class Target:
 
     async def close(self) -> None:
         """End what is under way and close every connection."""
-        for task in (probing := list(self._probing.values())):
+        for task in (probing := [each.task for each in self._probing.values()]):
             task.cancel()
         if probing:
             await asyncio.wait(probing)

@@ -135,6 +135,19 @@ async def test_a_host_has_one_budget_whoever_asks() -> None:
     assert await room(budgets.of("b", allowed), Share.WHOLE) == 4
 
 
+async def test_probes_leave_half_to_what_is_scheduled() -> None:
+    shared = budget(burst=10)
+    assert await room(shared, Share.WHOLE | Share.PROBE) == 5
+    assert await room(shared, Share.WHOLE) == 5
+
+
+async def test_health_by_probe_has_a_rate_of_its_own_and_takes_nothing_of_the_budget() -> None:
+    shared = budget(burst=10)
+    assert await room(shared, Share.PROBE) == 10
+    assert await room(shared, Share.WHOLE) == 10
+    assert await room(shared, Share.NONE) == 100, "health that is scheduled passes it by"
+
+
 async def test_a_target_may_have_a_budget_of_its_own() -> None:
     budgets, allowed = RateLimits(), models.Budget(rate=SLOW, burst=4)
     assert budgets.of("a", allowed, "one") is budgets.of("a", allowed, "one")

@@ -55,7 +55,7 @@ def test_the_one_that_is_named_is_selected_however_long_it_may_take(fleet: Fleet
     assert (names(selection), selection.left_out) == (["acs"], ())
 
 
-@pytest.mark.parametrize(("target", "limit"), [("scan", seconds(1)), ("silent", MINUTE)])
+@pytest.mark.parametrize(("target", "limit"), [("silent", MINUTE)])
 def test_a_probe_that_would_run_nothing_is_none(fleet: Fleet, target: str, limit: timedelta) -> None:
     with pytest.raises(NoneInTime):
         chosen(fleet, target, limit=limit)

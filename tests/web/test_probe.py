@@ -1,6 +1,7 @@
 """/probe: what asks one target now says, whatever the target does."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -136,12 +137,67 @@ async def test_probes_beyond_the_limit_are_turned_away(open_site: Open, node: Te
     assert {answer.status for answer in await asyncio.gather(*asked)} == {200, 503}
 
 
-async def test_a_scrape_too_short_for_any_collector_is_no_success(open_site: Open) -> None:  # noqa: F811
+@pytest.mark.parametrize("target", ["participant", "scan"])
+@pytest.mark.parametrize("scrape", ["2", "10"])
+async def test_a_dead_node_is_no_success_however_short_the_scrape(
+    open_site: Open,  # noqa: F811
+    node: TestNode,
+    target: str,
+    scrape: str,
+) -> None:
+    node.answer_everything(status=503, body=b"no healthy upstream")
     client = await open_site()
-    assert await ask(client, "target=scan", **{"X-Prometheus-Scrape-Timeout-Seconds": "2"}) == (
-        400,
-        "no collector of scan has a timeout of at most 1.5 s; raise scrape_timeout, or run one with &collector=NAME\n",
-    )
+    status, page = await ask(client, f"target={target}", **{"X-Prometheus-Scrape-Timeout-Seconds": scrape})
+    assert (status, series(page)["probe_success"], series(page)["canton_up"]) == (200, 0, 0)
+
+
+async def test_what_was_left_out_for_time_is_on_the_page(open_site: Open, node: TestNode) -> None:  # noqa: F811
+    tell_participant(node)
+    client = await open_site()
+    short = {"X-Prometheus-Scrape-Timeout-Seconds": "2"}
+    _, page = await ask(client, "target=participant", **short)
+    assert 'probe_collector_left_out{collector="ledger_offsets"} 1.0' in page
+    _, text = await ask(client, "target=participant&debug=true", **short)
+    assert "ledger_offsets: not run, as it may take longer than the probe; name it to run it\n" in text
+    _, page = await ask(client, "target=participant", **TEN)
+    assert "probe_collector_left_out" not in page
+
+
+async def test_a_run_is_cancelled_when_nobody_waits_for_it_any_more(open_site: Open, node: TestNode) -> None:  # noqa: F811
+    node.silent = True
+    client = await open_site()
+    target = client.fleet.targets["participant"]
+    watch = target.statuses["ledger_offsets"].watch
+    waiting = [asyncio.create_task(target.probe(watch, timedelta(seconds=60))) for _ in range(3)]
+    while not node.requests:  # noqa: ASYNC110 - the node counts, and has no event
+        await asyncio.sleep(0.01)
+    [run] = [each.task for each in target._probing.values()]
+    for task in waiting[:2]:
+        task.cancel()
+    await asyncio.wait(waiting[:2])
+    assert not run.done(), "one still waits"
+    waiting[2].cancel()
+    await asyncio.wait([*waiting, run])
+    assert run.cancelled()
+    assert target._probing == {}
+
+
+async def test_a_probe_joins_the_run_under_way_and_waits_no_longer_than_its_own_limit(
+    open_site: Open,  # noqa: F811
+    node: TestNode,
+) -> None:
+    node.silent = True
+    client = await open_site()
+    target = client.fleet.targets["participant"]
+    watch = target.statuses["ledger_offsets"].watch
+    long = asyncio.create_task(target.probe(watch, timedelta(seconds=60)))
+    while not node.requests:  # noqa: ASYNC110 - the node counts, and has no event
+        await asyncio.sleep(0.01)
+    run = await target.probe(watch, timedelta(seconds=0.1))
+    assert (run.reason, run.error) == ("timeout", "the run that another probe began did not end within 100ms")
+    assert len(node.requests) == 1
+    long.cancel()
+    await asyncio.wait([long])
 
 
 async def test_a_target_of_another_shard_is_not_here_and_it_is_said_who_has_it(
