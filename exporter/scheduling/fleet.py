@@ -109,7 +109,14 @@ class Fleet:
             else:
                 counters = status.counters if status else Counters()
                 known = status.previous if status and status.watch.asks_the_same_as(watch) else RunOutput()
-                status = WatchStatus(watch, self._clock, counters, settings.party_labels, settings.aliases)
+                status = WatchStatus(
+                    watch,
+                    self._clock,
+                    counters,
+                    settings.party_labels,
+                    settings.aliases,
+                    clean=target.transport.redact.label,
+                )
                 status.previous = known
             target.statuses[collector] = status
         for status in before.values():

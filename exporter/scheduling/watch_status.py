@@ -1,7 +1,7 @@
 """How one watch stands: its last run, what is shown of it and for how long, and what it will be reminded of."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Literal
 
@@ -14,6 +14,7 @@ from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.metrics.metric import Metric, Sample
 from exporter.node.remark import Remark
+from exporter.scheduling.label_values import clean_labels
 from exporter.scheduling.party_labels import rename_parties
 from exporter.scheduling.series_limit import cap
 from exporter.scheduling.watch import Outcome, Run, Watch
@@ -31,7 +32,10 @@ class WatchStatus:
         counters: Counters,
         style: Literal["full", "short"] = "full",
         aliases: Mapping[str, str] = MappingProxyType({}),
+        *,
+        clean: Callable[[str], str] = str,
     ) -> None:
+        """Take how parties are written, and what makes a label's value one that may be shown."""
         self.watch = watch
         self.counters = counters
         """Its counters, which outlive it: the watch that takes its place after a reload counts on."""
@@ -46,6 +50,7 @@ class WatchStatus:
         self._shown_until = -math.inf
         self._style: Literal["full", "short"] = style
         self._aliases = aliases
+        self._clean = clean
         self._clock = clock
         self._supported: bool | None = None
         self._last_success = 0.0
@@ -108,14 +113,17 @@ class WatchStatus:
 
     def _show(self, samples: Sequence[Sample]) -> int:
         """Put samples on the page; return how many there is no room for."""
-        renamed = rename_parties(samples, self._style, self._aliases)
+        renamed = self._presented(samples)
         self.shown = cap(renamed, self.shown, self.watch.collector_config.max_series)
         self._lines = Lines(self.shown, self._common)
         return len(renamed) - len(self.shown)
 
+    def _presented(self, samples: Sequence[Sample]) -> Sequence[Sample]:
+        return clean_labels(rename_parties(samples, self._style, self._aliases), self._clean)
+
     def lines_of(self, run: Run) -> Lines:
         """Return what a page shows of a run that is not the watch's own: what it read, and how it went."""
-        renamed = rename_parties(run.yielded.samples, self._style, self._aliases)
+        renamed = self._presented(run.yielded.samples)
         kept = cap(renamed, self.shown, self.watch.collector_config.max_series)
         return Lines([*kept, *how_it_went(run, self.watch.collector.name)], self._common)
 

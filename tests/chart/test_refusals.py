@@ -122,7 +122,10 @@ REFUSED: dict[str, tuple[Values, str]] = {
         {"extraEnv": [{"name": "CANTON_EXPORTER_TARGETS__A__KIND", "value": "scan"}]},
         "config.targets: there is no node to watch; if variables name the targets, set demo to false",
     ),
-    "a page where another is": (ONE | {"web": {"telemetryPath": "/probe"}}, "web.telemetryPath: /probe is already used"),
+    "a page where another is": (
+        ONE | {"web": {"telemetryPath": "/probe"}},
+        "web.telemetryPath: /probe is already used",
+    ),
     "a certificate without TLS": (
         ONE | {"web": {"tlsSecret": "a", "scheme": "http"}},
         "web.scheme: with a tlsSecret it speaks https",
