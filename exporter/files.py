@@ -63,9 +63,9 @@ def stamp(path: Path) -> Stamp | None:
     return Stamp(os.path.realpath(path), found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
-def digest(path: Path) -> bytes | None:
+def digest(path: Path, most_bytes: int = MOST_BYTES) -> bytes | None:
     """Return what differs when a file holds something else, however often it is touched; None if it cannot be read."""
     try:
-        return sha256(read(path)).digest()
+        return sha256(read(path, most_bytes)).digest()
     except OSError:
         return None

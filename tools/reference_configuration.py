@@ -27,6 +27,9 @@ target, those of others too: a token that only your own nodes should see belongs
 
 Durations are written as Prometheus does: `15s`, `500ms`, `1h30m`.
 
+The file must be a regular one of at most 1 MiB, with at most 1 000 YAML aliases, 100 000 keys and values (those that an
+alias or a merge key repeats counted each time) and 100 levels.
+
 """
 CONNECTIONS = """
 Secrets are best kept in files, which whoever renews them just replaces: `token_file`, `header_files`, and `url_file`

@@ -11,6 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from exporter.config.loader import Settings
+from exporter.config.yaml_file import MOST_BYTES
 from exporter.files import digest
 
 log = logging.getLogger(__name__)
@@ -27,12 +28,12 @@ class ConfigFile:
 
     def read(self) -> Settings:
         """Return what the file says. Raises WrongConfiguration; that too is read once until it changes."""
-        self._held = digest(self.path)  # before it is read: what changes meanwhile is seen at the next look
+        self._held = digest(self.path, MOST_BYTES)  # before it is read: what changes meanwhile is seen at the next look
         return self._read()
 
     def has_changed(self) -> bool:
         """Look at the file. One that is gone may be about to be replaced, so it has changed if it is gone twice."""
-        found = digest(self.path)
+        found = digest(self.path, MOST_BYTES)
         is_on_its_way = found is None and not self._was_gone
         self._was_gone = found is None
         return found != self._held and not is_on_its_way
@@ -47,6 +48,6 @@ async def watch_file(
     """Look at the file once an interval, and have it read again when it has changed."""
     while True:
         await pause(interval.total_seconds())
-        if file.has_changed():
+        if await asyncio.to_thread(file.has_changed):  # a file on a network can take its time
             log.info("the configuration file has changed", extra={"file": str(file.path)})
             reload()

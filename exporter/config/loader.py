@@ -12,17 +12,15 @@ from exporter.config.collector_models import CollectorSpec, ConfiguredTarget, ta
 from exporter.config.defaults import DEFAULT_FILE, PREFIX
 from exporter.config.models import KIND_ALIASES, Budget, Kind, Strict, TargetName, Text
 from exporter.config.sources import (
-    Tree,
     is_written,
     merge_documents,
     merge_target,
     nearest,
-    printable,
     read_environment,
-    read_file,
     value_at,
 )
 from exporter.config.validation_errors import ConfigError, Place, validate
+from exporter.config.yaml_file import Tree, printable, read_file
 from exporter.errors import WrongConfiguration
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
@@ -78,8 +76,8 @@ def load(
     environment, errors = read_environment(Document, file, flags)
     try:
         settings, more = check(merge_documents(file, environment), discovered, taken_labels)
-    except RecursionError as error:
-        raise WrongConfiguration([f"{path}: a YAML alias refers to itself"]) from error
+    except RecursionError as error:  # only JSON can be as deep: a file has a limit
+        raise WrongConfiguration([f"environment variable {PREFIX}*: is nested too deeply"]) from error
     errors += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
     if errors or settings is None:
         raise WrongConfiguration(errors)

@@ -1,4 +1,4 @@
-"""Where settings are written: a YAML file, and `CANTON_EXPORTER_*` variables laid over it."""
+"""The `CANTON_EXPORTER_*` variables, and how they are laid over what the file says."""
 
 import difflib
 import json
@@ -6,70 +6,19 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsError
 
 from exporter.config.defaults import PREFIX
-from exporter.errors import WrongConfiguration
-from exporter.files import read
+from exporter.config.yaml_file import Tree, printable
 
 # What Kubernetes sets in every pod beside a Service called canton-exporter, or canton-exporter-something.
 INJECTED = re.compile(
     r"(PORT|SERVICE_).*|([A-Z0-9]+_)+(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_[A-Z]+)?)?)"
 )
-Tree = dict[str, Any]
 HEADERS = ("headers", "header_files")
-
-
-class WrongKey(yaml.MarkedYAMLError):
-    """A key that YAML allows, and we do not."""
-
-
-class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML lets the last of two equal keys win in silence, and keys be anything: here both are errors."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> Any:
-        seen = set()
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-            if not isinstance(key, yaml.ScalarNode):
-                raise WrongKey(problem="a key is a list or a mapping", problem_mark=key.start_mark)
-            if key.value in seen:
-                problem = f"the key {printable(key.value)} appears twice"
-                raise WrongKey(problem=problem, problem_mark=key.start_mark)
-            seen.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -> Tree:
-    """Return the tree of the file that `flag` names. Raises WrongConfiguration with one sentence if there is none."""
-    try:
-        tree = yaml.load(read(path).decode("utf-8"), UniqueKeyLoader)  # noqa: S506 - a SafeLoader, only stricter
-    except OSError as error:
-        raise WrongConfiguration([f"{path}: cannot be read ({error.strerror}); name the file with {flag}"]) from error
-    except UnicodeDecodeError as error:
-        raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        # The parser's message would repeat the value, and an unquoted secret may well look like a tag or an alias.
-        unknown = re.search("tag|alias", error.problem or "")
-        problem = "a tag or alias that is not known; quote the value" if unknown else error.problem
-        is_yaml = isinstance(error, WrongKey)
-        raise WrongConfiguration([f"{path}{line}: {problem if is_yaml else f'is not YAML: {problem}'}"]) from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
-    except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
-        raise WrongConfiguration(
-            [f"{path}: a value looks like a date, a number or a tag, and is not a valid one; quote it"]
-        ) from error
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
-        raise WrongConfiguration([f"{path}: must be a mapping of settings, such as {first}:"])
-    return tree
 
 
 class Environment(EnvSettingsSource):
@@ -146,11 +95,6 @@ def header_name(name: str) -> str:
 
 def fold(name: object) -> str:
     return str(name).casefold().replace("-", "_")
-
-
-def printable(text: str) -> str:
-    """Return text that can forge no line of its own."""
-    return text if text.isprintable() else ascii(text)[1:-1]
 
 
 def nearest(key: str, names: Iterable[str]) -> str:

@@ -5,7 +5,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from exporter.config.sources import Tree, nearest
+from exporter.config.sources import nearest
+from exporter.config.yaml_file import Tree
 
 Place = tuple[str, ...]
 ConfigError = tuple[Place, str]

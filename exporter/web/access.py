@@ -23,7 +23,7 @@ from aiohttp.typedefs import Handler
 from aiolimiter import AsyncLimiter
 from pydantic import SecretStr
 
-from exporter.config.sources import read_file
+from exporter.config.yaml_file import read_file
 from exporter.errors import WrongConfiguration
 from exporter.files import Stamp, stamp
 from exporter.web.web_config import RateLimit, WebConfig, check, files

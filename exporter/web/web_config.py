@@ -16,8 +16,8 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, model_validator
 
 from exporter.config.models import Duration, Strict, named
-from exporter.config.sources import Tree
 from exporter.config.validation_errors import ConfigError, validate
+from exporter.config.yaml_file import Tree
 from exporter.errors import WrongConfiguration
 from exporter.files import read
 

@@ -1,6 +1,7 @@
 """Auto-reload: a change of what the file holds is seen once, and nothing else is."""
 
 import os
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -147,6 +148,16 @@ async def test_a_pipe_in_the_place_of_the_file_does_not_hold_up_the_looking(expo
         path.with_name("before").replace(path)
 
     assert await exporter.run({45: become_a_pipe, 80: come_back}) == []
+
+
+async def test_the_file_is_looked_at_beside_the_event_loop(
+    exporter: Exporter, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[threading.Thread] = set()
+    monkeypatch.setattr(ConfigFile, "has_changed", lambda _: threads.add(threading.current_thread()))
+    await exporter.run({45: lambda: None})
+    assert threads
+    assert threading.main_thread() not in threads
 
 
 async def test_a_file_that_need_not_be_there_may_come(tmp_path: Path, clock: FakeClock) -> None:

@@ -501,7 +501,7 @@ def test_a_huge_file_is_no_configuration_and_is_not_read(tmp_path: Path) -> None
     os.truncate(path, 2**40)
     with pytest.raises(WrongConfiguration) as refused:
         load(path, QUESTIONS)
-    said = "cannot be read (it is larger than 16777216 bytes); name the file with --config.file"
+    said = "cannot be read (it is larger than 1048576 bytes); name the file with --config.file"
     assert refused.value.errors == (f"{path}: {said}",)
 
 
