@@ -33,6 +33,7 @@ class Strict(BaseModel):
         hide_input_in_errors=True,
         coerce_numbers_to_str=True,
         use_attribute_docstrings=True,
+        allow_inf_nan=False,
     )
 
 
@@ -121,10 +122,34 @@ def named(pattern: str, words: str) -> AfterValidator:
 TARGET_NAME = r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,199}"
 TargetName = Annotated[str, named(TARGET_NAME, "is not a valid name; use only letters, digits and - _ . :")]
 HEADER_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-HeaderName = Annotated[str, named(HEADER_NAME, "is not a header name; write it without spaces and colons")]
+FRAMING_HEADERS = {"connection", "content-length", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+"""They are about one connection or the length of one message, and only who sends them can know them."""
+
+
+def check_header(name: str) -> str:
+    if name.lower() in FRAMING_HEADERS or name.lower().startswith("proxy-"):
+        raise ValueError("is a header of a single connection; the HTTP client sets it")
+    return name
+
+
+HeaderName = Annotated[
+    str,
+    named(HEADER_NAME, "is not a header name; write it without spaces and colons"),
+    AfterValidator(check_header),
+]
 LABEL_NAME = r"_?[a-zA-Z][a-zA-Z0-9_]*"
+
+
+def check_label(name: str) -> str:
+    if name in ("job", "instance"):
+        raise ValueError("is a label that Prometheus sets on every series; choose another")
+    return name
+
+
 LabelName = Annotated[
-    str, named(LABEL_NAME, "is not a label name; use letters, digits and _; it must not begin with __ or a digit")
+    str,
+    named(LABEL_NAME, "is not a label name; use letters, digits and _; it must not begin with __ or a digit"),
+    AfterValidator(check_label),
 ]
 TEMPLATE = r"[^:#\s]{1,1000}(:[^:\s]{1,1000}){2}"
 TemplateName = Annotated[

@@ -26,7 +26,7 @@ SENTENCES = {
     "int_from_float": WHOLE_NUMBER,
     "float_type": NUMBER,
     "float_parsing": NUMBER,
-    "finite_number": NUMBER,
+    "finite_number": "must be a finite number",
     "bool_type": TRUE_OR_FALSE,
     "bool_parsing": TRUE_OR_FALSE,
     "string_type": "must be text",

@@ -1,5 +1,6 @@
 """Settings: what an operator may say of a target, and what of it is never shown."""
 
+import math
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,26 @@ def test_headers_of_names_that_http_does_not_have_are_refused(name: str) -> None
     ]
 
 
+@pytest.mark.parametrize("key", ["headers", "header_files"])
+@pytest.mark.parametrize(
+    "name", ["Connection", "KEEP-ALIVE", "Proxy-Authorization", "proxy-connection", "TE", "Trailer",
+             "Transfer-Encoding", "Upgrade", "Content-Length"],
+)  # fmt: skip
+def test_headers_of_a_single_connection_are_refused(key: str, name: str) -> None:
+    said = "Value error, is a header of a single connection; the HTTP client sets it"
+    assert target_errors(**{key: {name: "x"}}) == [(f"{key}.{name}.[key]", said)]
+
+
+def test_the_header_host_may_be_set() -> None:
+    assert list(target(headers={"Host": "node"}).headers) == ["Host"]
+
+
+@pytest.mark.parametrize("name", ["job", "instance"])
+def test_labels_that_prometheus_sets_are_refused(name: str) -> None:
+    said = "Value error, is a label that Prometheus sets on every series; choose another"
+    assert target_errors(labels={name: "x"}) == [(f"labels.{name}.[key]", said)]
+
+
 @pytest.mark.parametrize("text", ["a\nb", "a\r\nHost: b", "a\x00", "a\x7f", "ä", "a\u2028b", "a\n"])
 def test_no_secret_can_smuggle_in_another_header(text: str) -> None:
     said = "Value error, contains a line break or a character that HTTP headers do not allow"
@@ -215,7 +236,9 @@ def test_what_nobody_reads_is_refused() -> None:
     assert target_errors(auth={"type": "none", "token": "x"}) == [("auth.none.token", said)]
 
 
-@pytest.mark.parametrize(("rate", "burst"), [(0, 1), (-1, 1), ("x", 1), (1, 0), (1, 1.5)])
+@pytest.mark.parametrize(
+    ("rate", "burst"), [(0, 1), (-1, 1), ("x", 1), (math.inf, 1), (math.nan, 1), (1, math.inf), (1, 0), (1, 1.5)]
+)
 def test_a_budget_is_above_zero(rate: object, burst: object) -> None:
     assert len(errors(Budget, rate=rate, burst=burst)) == 1
 

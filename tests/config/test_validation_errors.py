@@ -1,5 +1,6 @@
 """What a model finds wrong is a sentence for operators: none of pydantic's own texts, which speak to programmers."""
 
+import math
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -44,6 +45,11 @@ class Example(Strict):
         ("rate", 0, "must be more than 0"),
         ("rate", "fast", "must be a number"),
         ("rate", [], "must be a number"),
+        ("rate", math.inf, "must be a finite number"),
+        ("rate", -math.inf, "must be a finite number"),
+        ("rate", math.nan, "must be a finite number"),
+        ("rate", "inf", "must be a finite number"),
+        ("count", math.inf, "must be a finite number"),
         ("enabled", "perhaps", "must be true or false"),
         ("enabled", [], "must be true or false"),
         ("name", "", "must not be empty"),
