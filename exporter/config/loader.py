@@ -11,16 +11,16 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from exporter.config.collector_models import CollectorSpec, ConfiguredTarget, target_models
 from exporter.config.defaults import DEFAULT_FILE, PREFIX
 from exporter.config.models import KIND_ALIASES, Budget, Kind, Strict, TargetName, Text
+from exporter.config.origins import Origins, Place
 from exporter.config.sources import (
     is_written,
     merge_documents,
     merge_target,
     nearest,
     read_environment,
-    value_at,
 )
-from exporter.config.validation_errors import ConfigError, Place, validate
-from exporter.config.yaml_file import Tree, printable, read_file
+from exporter.config.validation_errors import ConfigError, validate
+from exporter.config.yaml_file import Lines, Tree, read_lines
 from exporter.errors import WrongConfiguration
 
 EACH_TARGETS_OWN = ("kind", "url", "url_file")
@@ -71,14 +71,17 @@ def load(
     Raises WrongConfiguration with one sentence for each error.
     """
     in_environment = any(name.upper().startswith(f"{PREFIX}TARGETS") for name in os.environ)
-    file = {} if in_environment and path == DEFAULT_FILE and not path.exists() else read_file(path)
+    is_there = not in_environment or path != DEFAULT_FILE or path.exists()
+    file, lines = read_lines(path) if is_there else ({}, Lines())
     make_paths_absolute(file, path.parent)
     environment, errors = read_environment(Document, file, flags)
     try:
         settings, more = check(merge_documents(file, environment), discovered, taken_labels)
     except RecursionError as error:  # only JSON can be as deep: a file has a limit
         raise WrongConfiguration([f"environment variable {PREFIX}*: is nested too deeply"]) from error
-    errors += [f"{origin(path, place, file, environment)}: {text}" for place, text in more]
+    origins = Origins(path, file, lines, environment)
+    of_file = set(check(file, discovered, taken_labels)[1] if more and environment else more)
+    errors += [f"{origins.of(place, is_from_file=(place, text) in of_file)}: {text}" for place, text in more]
     if errors or settings is None:
         raise WrongConfiguration(errors)
     return settings
@@ -100,15 +103,6 @@ def files_of(target: object) -> Iterator[tuple[Tree, str]]:
         yield from ((target["auth"], "token_file"),) if isinstance(target.get("auth"), dict) else ()
         headers = target.get("header_files")
         yield from ((headers, name) for name in headers) if isinstance(headers, dict) else ()
-
-
-def origin(path: Path, place: Place, file: Tree, environment: Tree) -> str:
-    """Return where an error was written: the file and the path in it, or the variable."""
-    if is_written(environment, place) and (
-        not is_written(file, place) or not isinstance(value_at(environment, place), dict)
-    ):
-        return f"environment variable {PREFIX}{'__'.join(place).upper().replace('-', '_')}"
-    return f"{path}: {printable('.'.join(place))}"
 
 
 def check(

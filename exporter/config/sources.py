@@ -42,19 +42,19 @@ def read_environment(top: type[BaseSettings], file: Tree, flags: Iterable[str] =
         variable = PREFIX + (field[1].upper() if field else "*")
         text = f"environment variable {variable}: is not JSON; write a JSON mapping, or one variable for each key"
         return {}, [text, *unknown_variables(top, {*flags})]
-    if isinstance(defaults := tree.get("defaults"), dict):  # just below the top pydantic-settings leaves JSON as it is
-        tree["defaults"] = {key: from_json(value) for key, value in defaults.items()}
+    for part in {"defaults", "targets"} & tree.keys():  # just below the top pydantic-settings leaves JSON as it is
+        tree[part] = from_json(tree[part])
     errors = []
     targets = file.get("targets")
-    written: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for name in targets if isinstance(targets, dict) else ():
-        written.setdefault(fold(name), []).append(str(name))
+        names.setdefault(fold(name), []).append(str(name))
     if isinstance(tree.get("targets"), dict):
         for name in tree["targets"]:
-            if len(fits := written.get(fold(name), [])) > 1:
+            if len(fits := names.get(fold(name), [])) > 1:
                 variable = f"{PREFIX}TARGETS__{fold(name).upper()}"
                 errors.append(f"environment variable {variable}__*: could mean {' or '.join(fits)}; rename one")
-        tree["targets"] = {written.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
+        tree["targets"] = {names.get(fold(name), [name])[0]: target for name, target in tree["targets"].items()}
     for target in [tree.get("defaults"), *(tree["targets"].values() if isinstance(tree.get("targets"), dict) else ())]:
         for key in HEADERS:
             if isinstance(target, dict) and isinstance(target.get(key), dict):
@@ -80,12 +80,14 @@ def trimmed(part: Any) -> Any:
     return part.rstrip("\r\n") if isinstance(part, str) else part
 
 
-def from_json(text: Any) -> Any:
-    """Return the list or mapping that a text holds as JSON, else what was given."""
+def from_json(part: Any) -> Any:
+    """Return the list or mapping that a text holds as JSON, else what was given; of a mapping each of its values so."""
     try:
-        return json.loads(text) if isinstance(text, str) and text.startswith(("{", "[")) else text
+        if isinstance(part, dict):
+            return {key: from_json(value) if isinstance(value, str) else value for key, value in part.items()}
+        return json.loads(part) if isinstance(part, str) and part.startswith(("{", "[")) else part
     except (ValueError, RecursionError):
-        return text
+        return part
 
 
 def header_name(name: str) -> str:

@@ -5,10 +5,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from exporter.config.origins import Place
 from exporter.config.sources import nearest
 from exporter.config.yaml_file import Tree
 
-Place = tuple[str, ...]
 ConfigError = tuple[Place, str]
 M = TypeVar("M", bound=BaseModel)
 

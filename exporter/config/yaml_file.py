@@ -1,6 +1,7 @@
 """The YAML files that operators write, read within limits: one of a few kilobytes can stand for billions of nodes."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ MOST_DEPTH = 100
 TOO_DEEP = f"is nested more than {MOST_DEPTH} levels deep"
 MOST_DIGITS = 100
 """YAML has numbers to the base of 60, and the time to read one grows with the square of its length."""
+
+NO_VALUE = "a value looks like a date, a number or a tag, and is not a valid one; quote it"
 
 
 class NotAllowed(yaml.MarkedYAMLError):
@@ -78,6 +81,12 @@ class BoundedLoader(yaml.SafeLoader):
             problem = f"has more than {MOST_NODES} keys and values, each alias counted with all that it stands for"
             raise NotAllowed(problem=problem, problem_mark=mark)
 
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
+            raise NotAllowed(problem=NO_VALUE, problem_mark=node.start_mark) from error
+
     def construct_number(self, node: yaml.ScalarNode) -> Any:
         if len(node.value) > MOST_DIGITS:
             raise ValueError("the number is too long")
@@ -100,28 +109,58 @@ def check_keys(node: yaml.MappingNode) -> None:
         seen.add(key.value)
 
 
+class Lines:
+    """The line of each setting of a file."""
+
+    def __init__(self, root: yaml.Node | None = None) -> None:
+        self._root = root
+        self._inside: dict[int, dict[str, tuple[int, yaml.Node]]] = {}
+
+    def of(self, place: Iterable[str]) -> int | None:
+        """Return the line of a setting, or of the last one that is there on the way to it; None if none is."""
+        node, line = self._root, None
+        for step in place:
+            if node is None or (found := self._children(node).get(step)) is None:
+                break
+            line, node = found
+        return line
+
+    def _children(self, node: yaml.Node) -> dict[str, tuple[int, yaml.Node]]:
+        if id(node) not in self._inside:
+            pairs: Iterable[tuple[str, yaml.Node, yaml.Node]] = ()
+            if isinstance(node, yaml.MappingNode):  # what it merges stands first, and the last of two keys counts
+                pairs = ((str(key.value), key, value) for key, value in node.value)
+            elif isinstance(node, yaml.SequenceNode):
+                pairs = ((str(number), item, item) for number, item in enumerate(node.value))
+            self._inside[id(node)] = {name: (key.start_mark.line + 1, value) for name, key, value in pairs}
+        return self._inside[id(node)]
+
+
 def read_file(path: Path, flag: str = "--config.file", first: str = "targets") -> Tree:
     """Return the tree of the file that `flag` names. Raises WrongConfiguration with one sentence if there is none."""
+    return read_lines(path, flag, first)[0]
+
+
+def read_lines(path: Path, flag: str = "--config.file", first: str = "targets") -> tuple[Tree, Lines]:
+    """Return the tree of a file and its lines. Raises WrongConfiguration with one sentence if there is none."""
     try:
-        tree = yaml.load(read(path, MOST_BYTES).decode("utf-8"), BoundedLoader)  # noqa: S506 - a SafeLoader, only stricter
+        loader = BoundedLoader(read(path, MOST_BYTES).decode("utf-8"))
+        root = loader.get_single_node()
+        tree = None if root is None else loader.construct_document(root)
     except OSError as error:
         raise WrongConfiguration([f"{path}: cannot be read ({error.strerror}); name the file with {flag}"]) from error
     except UnicodeDecodeError as error:
         raise WrongConfiguration([f"{path}: is not UTF-8 text"]) from error
     except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise WrongConfiguration([f"{path}{line}: {problem_of(error)}"]) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise WrongConfiguration([f"{path}: is not YAML: {' '.join(str(error).split())}"]) from error
-    except (ValueError, LookupError, AttributeError) as error:  # of a date, a number or a tag that looks like one
-        raise WrongConfiguration(
-            [f"{path}: a value looks like a date, a number or a tag, and is not a valid one; quote it"]
-        ) from error
     if tree is None:
-        return {}
+        return {}, Lines()
     if not isinstance(tree, dict) or not all(isinstance(key, str) for key in tree):
         raise WrongConfiguration([f"{path}: must be a mapping of settings, such as {first}:"])
-    return tree
+    return tree, Lines(root)
 
 
 def problem_of(error: yaml.MarkedYAMLError) -> str:

@@ -200,9 +200,9 @@ def test_wrong_settings_are_told_on_standard_error_all_at_once(run: Callable[...
     status, out, err = run("targets: {a: {kind: scan, url: node, rol: own}}", *arguments)
     assert (status, out) == (1, "")
     assert err.splitlines() == [
-        "canton-exporter: exporter.yaml: targets.a.url: is not an address of a node; "
+        "canton-exporter: exporter.yaml:1: targets.a.url: is not an address of a node; "
         "write one as https://host[:port][/path]",
-        "canton-exporter: exporter.yaml: targets.a.rol: no such setting; did you mean role?",
+        "canton-exporter: exporter.yaml:1: targets.a.rol: no such setting; did you mean role?",
     ]
 
 
@@ -220,7 +220,7 @@ def test_no_target_may_take_a_label_of_our_own(run: Callable[..., Said], label: 
     assert run(watching(said=f"labels: {{{label}: x}}"), "--config.check") == (
         1,
         "",
-        f"canton-exporter: exporter.yaml: targets.a.labels.{label}: this label name is reserved; choose another\n",
+        f"canton-exporter: exporter.yaml:7: targets.a.labels.{label}: this label name is reserved; choose another\n",
     )
 
 

@@ -1,6 +1,7 @@
 """Configuration: YAML and the environment become settings, or one sentence for each thing that is wrong."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -208,7 +209,7 @@ def test_a_collector_that_is_switched_off_needs_no_option(read: Read, errors: Er
     off = "collectors: {names: {enabled: false, interval: 5s}}"
     assert list(read(node(off, "validator")).targets["a"].collector_configs) == ["health"]
     assert errors(node("collectors: {names: {enabled: false, intervl: 5s}}", "validator")) == [
-        "exporter.yaml: targets.a.collectors.names.intervl: no such setting; did you mean interval?"
+        "exporter.yaml:1: targets.a.collectors.names.intervl: no such setting; did you mean interval?"
     ]
 
 
@@ -284,30 +285,30 @@ def test_says_all_that_is_wrong_at_once(errors: Errors) -> None:
           c: {kind: validator, collectors: {names: {interval: 3s}}}
         """
     ) == [
-        "exporter.yaml: budget.rate: must be more than 0",
-        "exporter.yaml: budget.rates: no such setting; did you mean rate?",
-        "exporter.yaml: party_lables: no such setting; did you mean party_labels?",
-        f"exporter.yaml: defaults.timeout: {NO_DURATION}",
-        "exporter.yaml: defaults.collectors.offsets.options.lookbak: no such setting; did you mean lookback?",
-        "exporter.yaml: defaults.collectors.helth: no such collector; did you mean health?",
-        "exporter.yaml: defaults.kind: set it in each target, not in defaults",
-        "exporter.yaml: targets.a.url: is not an address of a node; write one as https://host[:port][/path]",
-        "exporter.yaml: targets.a.labels.te-am: is not a label name; "
+        "exporter.yaml:3: budget.rate: must be more than 0",
+        "exporter.yaml:3: budget.rates: no such setting; did you mean rate?",
+        "exporter.yaml:2: party_lables: no such setting; did you mean party_labels?",
+        f"exporter.yaml:7: defaults.timeout: {NO_DURATION}",
+        "exporter.yaml:10: defaults.collectors.offsets.options.lookbak: no such setting; did you mean lookback?",
+        "exporter.yaml:9: defaults.collectors.helth: no such collector; did you mean health?",
+        "exporter.yaml:5: defaults.kind: set it in each target, not in defaults",
+        "exporter.yaml:14: targets.a.url: is not an address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml:18: targets.a.labels.te-am: is not a label name; "
         "use letters, digits and _; it must not begin with __ or a digit",
-        "exporter.yaml: targets.a.auth.tokenfile: no such setting; did you mean token_file?",
-        f"exporter.yaml: targets.a.collectors.health.interval: {NO_DURATION}",
-        "exporter.yaml: targets.a.collectors.health.max_series: must be 1 or more",
-        "exporter.yaml: targets.a.collectors.health.intervl: no such setting; did you mean interval?",
-        "exporter.yaml: targets.a.collectors.offsets.options.lookback: must be a whole number",
-        "exporter.yaml: targets.a.urll: no such setting; did you mean url?",
-        "exporter.yaml: targets.a.rol: no such setting; did you mean role?",
-        "exporter.yaml: targets.a.collectors.helth: no such collector; did you mean health?",
-        "exporter.yaml: targets.a.collectors.features: works only with targets of kind scan; this one is a ledger",
-        "exporter.yaml: targets.b.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
-        "exporter.yaml: targets.b.url: is not an address of a node; write one as https://host[:port][/path]",
-        "exporter.yaml: targets.b.network: must be text",
-        "exporter.yaml: targets.c.url: is missing; write url or url_file",
-        "exporter.yaml: targets.c.collectors.names.options.parties: is missing",
+        "exporter.yaml:17: targets.a.auth.tokenfile: no such setting; did you mean token_file?",
+        f"exporter.yaml:22: targets.a.collectors.health.interval: {NO_DURATION}",
+        "exporter.yaml:22: targets.a.collectors.health.max_series: must be 1 or more",
+        "exporter.yaml:22: targets.a.collectors.health.intervl: no such setting; did you mean interval?",
+        "exporter.yaml:23: targets.a.collectors.offsets.options.lookback: must be a whole number",
+        "exporter.yaml:15: targets.a.urll: no such setting; did you mean url?",
+        "exporter.yaml:16: targets.a.rol: no such setting; did you mean role?",
+        "exporter.yaml:20: targets.a.collectors.helth: no such collector; did you mean health?",
+        "exporter.yaml:21: targets.a.collectors.features: works only with targets of kind scan; this one is a ledger",
+        "exporter.yaml:24: targets.b.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
+        "exporter.yaml:24: targets.b.url: is not an address of a node; write one as https://host[:port][/path]",
+        "exporter.yaml:24: targets.b.network: must be text",
+        "exporter.yaml:25: targets.c.url: is missing; write url or url_file",
+        "exporter.yaml:25: targets.c.collectors.names.options.parties: is missing",
     ]
 
 
@@ -316,77 +317,77 @@ def test_says_all_that_is_wrong_at_once(errors: Errors) -> None:
     [
         ("", NO_TARGETS),
         ("# nothing yet\n", NO_TARGETS),
-        ("targets: {}", NO_TARGETS),
-        ("targets: {a: }", "exporter.yaml: targets.a: is not a mapping; write kind and url below it"),
-        ("targets: {a: [x]}", "exporter.yaml: targets.a: is not a mapping; write kind and url below it"),
+        ("targets: {}", NO_TARGETS.replace("yaml:", "yaml:1:")),
+        ("targets: {a: }", "exporter.yaml:1: targets.a: is not a mapping; write kind and url below it"),
+        ("targets: {a: [x]}", "exporter.yaml:1: targets.a: is not a mapping; write kind and url below it"),
         (
             "targets: {a: {kind: [x], url: 'http://n'}}",
-            "exporter.yaml: targets.a.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
+            "exporter.yaml:1: targets.a.kind: must be one of scan, ledger, validator, participant (the same as ledger)",
         ),
         (
             "targets: {a: {url: 'http://n'}}",
-            "exporter.yaml: targets.a.kind: is missing; "
+            "exporter.yaml:1: targets.a.kind: is missing; "
             "write one of scan, ledger, validator, participant (the same as ledger)",
         ),
         ("- targets", "exporter.yaml: must be a mapping of settings, such as targets:"),
         ("targets", "exporter.yaml: must be a mapping of settings, such as targets:"),
-        ("a: 1\na: 2", "exporter.yaml, line 2: the key a appears twice"),
+        ("a: 1\na: 2", "exporter.yaml:2: the key a appears twice"),
         (
             "targets:\n  a:\n    kind: scan\n    kind: scan\n",
-            "exporter.yaml, line 4: the key kind appears twice",
+            "exporter.yaml:4: the key kind appears twice",
         ),
-        ("targets: {1: {}, '1': {}}", "exporter.yaml, line 1: the key 1 appears twice"),
-        ("a: 1\n---\nb: 2", "exporter.yaml, line 2: is not YAML: but found another document"),
-        ("a:\n\tb: 1", "exporter.yaml, line 2: is not YAML: found character '\\t' that cannot start any token"),
-        (node("auth: {type: basic}"), "exporter.yaml: targets.a.auth: needs a type: none or bearer"),
-        (node("auth: {token: t}"), "exporter.yaml: targets.a.auth: needs a type: none or bearer"),
+        ("targets: {1: {}, '1': {}}", "exporter.yaml:1: the key 1 appears twice"),
+        ("a: 1\n---\nb: 2", "exporter.yaml:2: is not YAML: but found another document"),
+        ("a:\n\tb: 1", "exporter.yaml:2: is not YAML: found character '\\t' that cannot start any token"),
+        (node("auth: {type: basic}"), "exporter.yaml:1: targets.a.auth: needs a type: none or bearer"),
+        (node("auth: {token: t}"), "exporter.yaml:1: targets.a.auth: needs a type: none or bearer"),
         (
             node("auth: {type: bearer}"),
-            "exporter.yaml: targets.a.auth: needs exactly one of token and token_file",
+            "exporter.yaml:1: targets.a.auth: needs exactly one of token and token_file",
         ),
         (
             node("header_files: {X: 5}"),
-            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
+            "exporter.yaml:1: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node('header_files: {X: "a\\0b"}'),
-            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
+            "exporter.yaml:1: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node('header_files: {X: "a\\nb"}'),
-            "exporter.yaml: targets.a.header_files.X: must be the path of a file",
+            "exporter.yaml:1: targets.a.header_files.X: must be the path of a file",
         ),
         (
             node(
                 "auth: {type: bearer, token: t}, headers: {Authorization: a, X: b}, header_files: {x: /c}, url_file: /d"
             ),
-            "exporter.yaml: targets.a: needs exactly one of url and url_file; has more than one authorization; "
+            "exporter.yaml:1: targets.a: needs exactly one of url and url_file; has more than one authorization; "
             "keep one of auth, a user in the url, the header Authorization; has the header x 2 times; keep one",
         ),
-        (node("timeout: 15"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
-        (node("timeout: 1:30"), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
-        (node("timeout: "), f"exporter.yaml: targets.a.timeout: {NO_DURATION}"),
-        (node("network: true"), "exporter.yaml: targets.a.network: must be text"),
+        (node("timeout: 15"), f"exporter.yaml:1: targets.a.timeout: {NO_DURATION}"),
+        (node("timeout: 1:30"), f"exporter.yaml:1: targets.a.timeout: {NO_DURATION}"),
+        (node("timeout: "), f"exporter.yaml:1: targets.a.timeout: {NO_DURATION}"),
+        (node("network: true"), "exporter.yaml:1: targets.a.network: must be text"),
         (
             node("labels: {party: x}"),
-            f"exporter.yaml: targets.a.labels.party: {TAKEN}",
+            f"exporter.yaml:1: targets.a.labels.party: {TAKEN}",
         ),
         (
             node("collectors: {names: {options: {parties: [p]}}}"),
-            "exporter.yaml: targets.a.collectors.names: "
+            "exporter.yaml:1: targets.a.collectors.names: "
             "works only with targets of kind validator; this one is a ledger",
         ),
         (
             node("collectors: {names: {}}", "validator"),
-            "exporter.yaml: targets.a.collectors.names.options.parties: is missing",
+            "exporter.yaml:1: targets.a.collectors.names.options.parties: is missing",
         ),
         (
             node("collectors: {health: {options: {x: 1}}}"),
-            "exporter.yaml: targets.a.collectors.health.options.x: no such setting",
+            "exporter.yaml:1: targets.a.collectors.health.options.x: no such setting",
         ),
         (
             "targets: {a b: {kind: scan, role: own, url: 'http://n'}}",
-            "exporter.yaml: targets.a b: is not a valid name; use only letters, digits and - _ . :",
+            "exporter.yaml:1: targets.a b: is not a valid name; use only letters, digits and - _ . :",
         ),
     ],
 )
@@ -396,7 +397,7 @@ def test_says_where_and_what_would_be_right(errors: Errors, text: str, error: st
 
 def test_what_the_defaults_are_at_fault_for_is_said_once(errors: Errors) -> None:
     targets = "targets: {a: {kind: validator, url: 'http://a'}, b: {kind: ledger, url: 'http://b', timeout: 3s}}\n"
-    assert errors(targets + "defaults: {timeout: 3}") == [f"exporter.yaml: defaults.timeout: {NO_DURATION}"]
+    assert errors(targets + "defaults: {timeout: 3}") == [f"exporter.yaml:2: defaults.timeout: {NO_DURATION}"]
 
 
 def test_all_targets_have_the_same_labels(errors: Errors) -> None:
@@ -407,15 +408,16 @@ def test_all_targets_have_the_same_labels(errors: Errors) -> None:
           b: {kind: scan, role: own, url: http://b, labels: {team: y}}
         """
     ) == [
-        "exporter.yaml: targets.b.labels: the label zone is missing; other targets have it, and all need the same names"
+        "exporter.yaml:4: targets.b.labels: "
+        "the label zone is missing; other targets have it, and all need the same names"
     ]
 
 
 def test_what_a_target_has_wrong_hides_nothing_of_the_defaults(errors: Errors) -> None:
     targets = "targets: {a: {kind: validator, url: 'http://a', network: []}}\n"
     assert errors(targets + "defaults: {collectors: {names: {}}}") == [
-        "exporter.yaml: targets.a.network: must be text",
-        "exporter.yaml: targets.a.collectors.names.options.parties: is missing",
+        "exporter.yaml:1: targets.a.network: must be text",
+        "exporter.yaml:2: targets.a.collectors.names.options.parties: is missing",
     ]
 
 
@@ -428,13 +430,13 @@ def test_labels_may_come_from_the_defaults(read: Read) -> None:
 
 def test_a_misspelt_collector_of_another_kind_is_told_as_such(errors: Errors) -> None:
     assert errors(node("role: own, collectors: {feature: {}}", "scan")) == [
-        "exporter.yaml: targets.a.collectors.feature: no such collector; did you mean features?"
+        "exporter.yaml:1: targets.a.collectors.feature: no such collector; did you mean features?"
     ]
 
 
 def test_a_target_that_is_authorized_twice_is_refused(errors: Errors) -> None:
     assert errors(node("auth: {type: bearer, token: t}, headers: {Authorization: Basic x}")) == [
-        "exporter.yaml: targets.a: has more than one authorization; "
+        "exporter.yaml:1: targets.a: has more than one authorization; "
         "keep one of auth, a user in the url, the header Authorization"
     ]
 
@@ -450,7 +452,7 @@ def test_a_target_that_is_authorized_twice_is_refused(errors: Errors) -> None:
     ],
 )
 def test_a_key_that_is_also_a_value_is_found_all_the_same(errors: Errors, said: str, error: str) -> None:
-    assert errors(node(said)) == [f"exporter.yaml: {error}"]
+    assert errors(node(said)) == [f"exporter.yaml:1: {error}"]
 
 
 @pytest.mark.parametrize(
@@ -566,7 +568,7 @@ def bomb(levels: int) -> str:
     ids=lambda text: repr(text[:30]),
 )
 def test_whatever_was_written_is_answered_in_sentences(errors: Errors, text: str) -> None:
-    assert all(error.startswith(("exporter.yaml: ", "exporter.yaml, line ")) for error in errors(text))
+    assert all(error.startswith(("exporter.yaml: ", "exporter.yaml:")) for error in errors(text))
 
 
 ODD = [
@@ -588,7 +590,7 @@ ODD = [
 def test_each_odd_target_is_answered_in_sentences(errors: Errors) -> None:
     told = errors(nodes(ODD))
     for number in range(len(ODD)):
-        assert any(error.startswith(f"exporter.yaml: targets.t{number}.") for error in told), ODD[number]
+        assert any(error.startswith(f"exporter.yaml:{number + 2}: targets.t{number}.") for error in told), ODD[number]
 
 
 @pytest.mark.parametrize("text", ["? [a, b]\n: 1", "{[a]: 1}", "targets: {{a: b}: {}}", "a: !!map [b]"])
@@ -760,7 +762,7 @@ def test_errors_of_file_and_environment_are_told_together(errors: Errors, monkey
     monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3")
     assert errors(node("role: x")) == [
         f"environment variable {PREFIX}BUDGE: no such setting; did you mean {PREFIX}BUDGET?",
-        "exporter.yaml: targets.a.role: must be own or observed",
+        "exporter.yaml:1: targets.a.role: must be own or observed",
         f"environment variable {PREFIX}TARGETS__A__TIMEOUT: {NO_DURATION}",
     ]
 
@@ -830,6 +832,105 @@ def test_a_variable_that_may_mean_two_targets_is_refused(errors: Errors, monkeyp
     )
 
 
+# The source that is at fault
+
+
+ALL = """
+defaults:
+  timeout: 3s
+  collectors:
+    names:
+      interval: 1m
+targets:
+  a: &a
+    kind: ledger
+    url: http://node
+    labels: {team: x}
+  b:
+    <<: *a
+    labels:
+      team: [x]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "errors_"),
+    [
+        ("timeout: 3s", "timeout: 3", [f"exporter.yaml:3: defaults.timeout: {NO_DURATION}"]),
+        ("  interval: 1m", "  intervl: 1m", ["exporter.yaml:6: defaults.collectors.names.intervl: no such setting; "
+         "did you mean interval?"]),
+        ("url: http://node", "urll: http://node", [
+            "exporter.yaml:8: targets.a.url: is missing; write url or url_file",
+            "exporter.yaml:10: targets.a.urll: no such setting; did you mean url?",
+            "exporter.yaml:12: targets.b.url: is missing; write url or url_file",
+            "exporter.yaml:10: targets.b.urll: no such setting; did you mean url?",
+        ]),
+        ("kind: ledger", "kind: validator", ["exporter.yaml:5: targets.a.collectors.names.options.parties: is missing",
+         "exporter.yaml:5: targets.b.collectors.names.options.parties: is missing"]),
+        ("a: &a", "a: &a 5 #", None),
+    ],
+)  # fmt: skip
+def test_each_error_has_the_line_of_what_is_wrong(
+    errors: Errors, old: str, new: str, errors_: list[str] | None
+) -> None:
+    found = errors(ALL.replace(old, new))
+    if errors_ is None:
+        assert all(re.match("exporter.yaml:[0-9]+: ", error) for error in found)
+    else:
+        label = "exporter.yaml:15: targets.b.labels.team: must be text"
+        assert sorted(found) == sorted([*errors_, label])
+
+
+def test_a_value_that_is_not_one_has_a_line(errors: Errors) -> None:
+    assert errors("a: 1\nb: 2020-99-99") == [
+        "exporter.yaml:2: a value looks like a date, a number or a tag, and is not a valid one; quote it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "error"),
+    [
+        ("", {"TARGETS__A__KIND": "ledger"}, "TARGETS__A__URL: is missing; write url or url_file"),
+        ("", {"TARGETS": '{"a": {"kind": "ledger"}}'}, "TARGETS: targets.a.url: is missing; write url or url_file"),
+        (
+            node(),
+            {"TARGETS__A": '{"timeout": 3, "network": "x"}'},
+            f"TARGETS__A: targets.a.timeout: {NO_DURATION}",
+        ),
+        (
+            node("headers: {Authorization: x}"),
+            {"TARGETS__A__AUTH": '{"type": "bearer", "token": "t"}'},
+            "TARGETS__A__AUTH: has more than one authorization; "
+            "keep one of auth, a user in the url, the header Authorization",
+        ),
+        (
+            node("auth: {token_file: /t}"),
+            {"TARGETS__A__AUTH__TYPE": "bearer", "TARGETS__A__HEADERS__AUTHORIZATION": "x"},
+            "TARGETS__A__*: has more than one authorization; "
+            "keep one of auth, a user in the url, the header Authorization",
+        ),
+        (
+            node(kind="validator"),
+            {"DEFAULTS__COLLECTORS__NAMES__INTERVAL": "1m"},
+            "TARGETS__A__COLLECTORS__NAMES__OPTIONS__PARTIES: is missing",
+        ),
+    ],
+)
+def test_an_error_that_the_file_alone_does_not_have_is_the_environments(
+    errors: Errors, monkeypatch: pytest.MonkeyPatch, text: str, variables: Mapping[str, str], error: str
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(PREFIX + name, value)
+    assert errors(text) == [f"environment variable {PREFIX}{error}"]
+
+
+def test_an_error_that_the_file_has_too_is_the_files(errors: Errors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PREFIX + "TARGETS__A__TIMEOUT", "3s")
+    assert errors("targets:\n  a:\n    kind: ledger") == [
+        "exporter.yaml:2: targets.a.url: is missing; write url or url_file"
+    ]
+
+
 # Secrets
 
 
@@ -855,7 +956,7 @@ def test_no_error_repeats_what_may_be_a_secret(errors: Errors) -> None:
     told = errors(nodes(LEAKS))
     assert SECRET not in repr(told)
     for number in range(len(LEAKS)):
-        assert any(error.startswith(f"exporter.yaml: targets.t{number}.") for error in told), LEAKS[number]
+        assert any(error.startswith(f"exporter.yaml:{number + 2}: targets.t{number}.") for error in told), LEAKS[number]
 
 
 @pytest.mark.parametrize(
@@ -979,8 +1080,8 @@ def test_every_file_of_a_secret_is_looked_for_beside_the_file_that_names_it(tmp_
 
 def test_where_a_node_is_is_no_default(errors: Errors) -> None:
     assert errors(node() + "defaults: {url_file: /run/url, url: 'http://a'}") == [
-        "exporter.yaml: defaults.url: set it in each target, not in defaults",
-        "exporter.yaml: defaults.url_file: set it in each target, not in defaults",
+        "exporter.yaml:2: defaults.url: set it in each target, not in defaults",
+        "exporter.yaml:2: defaults.url_file: set it in each target, not in defaults",
     ]
 
 
@@ -1096,7 +1197,7 @@ def test_the_default_file_need_not_be_there_where_the_environment_names_targets(
 
 def test_a_scan_is_somebodys(read: Read, errors: Errors) -> None:
     sentence = "is missing; write own for a scan that you run, observed for one that others run"
-    assert errors("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml: targets.a.role: {sentence}"]
+    assert errors("targets: {a: {kind: scan, url: 'http://a'}}") == [f"exporter.yaml:1: targets.a.role: {sentence}"]
     assert read("targets: {a: {kind: scan, role: own, url: 'http://a'}}").targets["a"].role == "own"
     assert read("{defaults: {role: observed}, targets: {a: {kind: scan, url: 'http://a'}}}").targets["a"]
     assert read("targets: {a: {kind: ledger, url: 'http://a'}}").targets["a"].role == "own"
