@@ -14,7 +14,8 @@ CONFIGURATION = """\
 # Configuration
 
 One YAML file, named by `--config.file`; [exporter.example.yaml](../exporter.example.yaml) has every setting.
-`canton-exporter --config.check` prints its errors, each with its line or variable and what to write instead.
+`canton-exporter --config.check` prints its errors, each with its line or variable and what to write instead,
+and warns of what is hardly meant: its exit status is then 0 all the same.
 
 Any setting can also be given by the environment: `CANTON_EXPORTER_` and its path, the parts joined by `__`, such as
 `CANTON_EXPORTER_TARGETS__my_participant__AUTH__TOKEN`; in a target's name upper and lower case, `-` and `_` are equal.

@@ -1,6 +1,7 @@
 """What the command does once its flags are read: check the settings, ask one target, or serve."""
 
 import asyncio
+import logging
 import os
 import resource
 import signal
@@ -25,6 +26,8 @@ from exporter.node.endpoint import EndpointResolver
 from exporter.node.secret_file import SecretFile, Unreadable
 from exporter.scheduling.sharding import Shard, choose
 from exporter.web.access import AccessControl
+
+log = logging.getLogger(__name__)
 
 END_SECONDS = 4.5
 """How long an orderly end may take. A name that is being looked up cannot be interrupted; the process can."""
@@ -55,6 +58,8 @@ def run_command(flags: Flags) -> int:
         return asyncio.run(probe(settings, flags.target, flags.collector))
     shard = choose(flags.shard, flags.total_shards)
     if flags.config_check:
+        for warning in settings.warnings:
+            print(f"canton-exporter: warning: {warning}", file=sys.stderr)
         for name, target in settings.targets.items():
             warn_unreadable_files(name, target)
         print(f"{flags.config_file}: valid; {count(settings, shard)}")
@@ -101,7 +106,11 @@ def read(flags: Flags, file: ConfigFile) -> tuple[Settings, AccessControl]:
 
 
 def read_settings(flags: Flags) -> Settings:
-    return load(flags.config_file, discover(), taken_labels(), VARIABLES)
+    try:
+        shard = choose(flags.shard, flags.total_shards)
+    except WrongConfiguration:  # which is reported after what the files have wrong
+        shard = Shard()
+    return load(flags.config_file, discover(), taken_labels(), VARIABLES, shard.has)
 
 
 def taken_labels() -> set[str]:
@@ -123,6 +132,8 @@ async def serve(
 
     With nothing to read SIGHUP is what a terminal says that is closed, and ends it, but not behind `nohup`.
     """
+    for warning in settings.warnings:
+        log.warning(warning)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):

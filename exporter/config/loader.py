@@ -1,14 +1,15 @@
 """The configuration becomes settings, or a list of all its errors: where, what, and what would be right."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from exporter.config.collector_models import CollectorSpec, ConfiguredTarget, target_models
+from exporter.config.config_warnings import demand_warnings, target_warnings
 from exporter.config.defaults import DEFAULT_FILE, PREFIX
 from exporter.config.models import KIND_ALIASES, Budget, Kind, Strict, TargetName, Text
 from exporter.config.origins import Origins, Place
@@ -60,14 +61,21 @@ class Settings:
     aliases: Mapping[str, str]
     budget: Budget
     targets: Mapping[str, ConfiguredTarget]
+    warnings: Sequence[str] = field(default=(), compare=False)
+    """What is hardly what was meant, each with where it is written."""
 
 
 def load(
-    path: Path, discovered: Mapping[str, CollectorSpec], taken_labels: Iterable[str] = (), flags: Iterable[str] = ()
+    path: Path,
+    discovered: Mapping[str, CollectorSpec],
+    taken_labels: Iterable[str] = (),
+    flags: Iterable[str] = (),
+    is_here: Callable[[str], bool] = lambda name: True,
 ) -> Settings:
     """Return the settings of a file and the environment.
 
-    `taken_labels` are label names that no target may add, `flags` the variables that are command line flags.
+    `taken_labels` are label names that no target may add, `flags` the variables that are command line flags, `is_here`
+    is true of the targets that this exporter watches.
     Raises WrongConfiguration with one sentence for each error.
     """
     in_environment = any(name.upper().startswith(f"{PREFIX}TARGETS") for name in os.environ)
@@ -84,7 +92,9 @@ def load(
     errors += [f"{origins.of(place, is_from_file=(place, text) in of_file)}: {text}" for place, text in more]
     if errors or settings is None:
         raise WrongConfiguration(errors)
-    return settings
+    warnings = [*target_warnings(settings.targets), *demand_warnings(settings.targets, settings.budget, is_here)]
+    written = [(origins.written_at(place), text) for place, text in warnings]
+    return replace(settings, warnings=tuple(dict.fromkeys(f"{origins.of(place)}: {text}" for place, text in written)))
 
 
 def make_paths_absolute(file: Tree, folder: Path) -> None:

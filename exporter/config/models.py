@@ -160,7 +160,11 @@ Hash = Annotated[str, named(r"[0-9A-Fa-f]{2,200}", "is not a hash; write it in h
 Line = Annotated[SecretStr, AfterValidator(check_line)]
 
 
-PartyId = Annotated[str, Field(min_length=1, max_length=limits.PARTY_LENGTH)]
+class IsParty:
+    """Marks options that hold the id of a party."""
+
+
+PartyId = Annotated[str, IsParty(), Field(min_length=1, max_length=limits.PARTY_LENGTH)]
 
 
 class NoAuth(Strict):
@@ -195,6 +199,10 @@ class Budget(Strict):
     per: Literal["target", "host"] = "target"
     """`target`: each ledger and validator has a budget of its own, and scans at one host share one, as scans limit by
     caller; `host`: all targets at one host share one, for a gateway that limits."""
+
+    def is_shared(self, kind: Kind) -> bool:
+        """Return whether targets of a kind share a budget with others at their host."""
+        return self.per == "host" or kind is Kind.SCAN
 
 
 class TargetConfig(Strict):

@@ -30,8 +30,9 @@ class Origins:
         """
         source = self.written_at(place)
         in_file, in_environment = depth(self._file, source), depth(self._environment, source)
-        is_value = in_environment == len(source) and not isinstance(value_at(self._environment, source), dict)
-        if in_environment > in_file or (in_environment == in_file > 0 and (is_value or not is_from_file)):
+        overlaid = value_at(self._environment, source[:in_environment])
+        is_value = in_environment > 0 and not isinstance(overlaid, dict)  # which replaces whatever the file has there
+        if is_value or in_environment > in_file or (in_environment == in_file > 0 and not is_from_file):
             return variable(source if in_environment == len(source) else place)
         line = self._lines.of(source)
         return f"{self._path}{f':{line}' if line else ''}: {printable('.'.join(place))}"

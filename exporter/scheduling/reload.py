@@ -60,6 +60,9 @@ class Reloader:
                 raise
             else:
                 await self._fleet.apply(settings)
+                for warning in settings.warnings:
+                    if warning not in self.settings.warnings:
+                        log.warning(warning)
                 self.settings, self._is_successful, self._read_at = settings, True, self._clock.now()
                 self._counters.add(self_metrics.RELOADS, "success")
                 log.info("the configuration was read again")

@@ -11,7 +11,7 @@ from exporter.clock import Clock
 from exporter.collector import RunOutput
 from exporter.collectors.health import UP, health
 from exporter.config.durations import write_duration
-from exporter.config.models import Budget, Kind, TargetConfig
+from exporter.config.models import Budget, TargetConfig
 from exporter.errors import TimedOut, Unreachable
 from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
@@ -47,7 +47,7 @@ class Target:
         """By collector."""
         self.auth = make_auth(config.auth)
         # A scan counts what each caller asks, however many scans stand behind its host; a participant is one's own.
-        owner = None if allowed.per == "host" or config.kind is Kind.SCAN else name
+        owner = None if allowed.is_shared(config.kind) else name
         self.transport = Transport(config, partial(rate_limits.of, allowed=allowed, target=owner), self.counters, clock)
         self._clock = clock
         self._node_read: dict[str, str] = {}

@@ -137,7 +137,7 @@ targets:
   a:
     kind: ledger
     url: {url}
-    collectors: {{health: {{interval: 100ms}}, ledger_offsets: {{interval: 100ms}}}}
+    collectors: {{health: {{interval: 100ms}}, ledger_offsets: {{interval: 250ms}}}}
     {said}
 """
 
@@ -161,7 +161,7 @@ async def test_a_check_of_good_settings_says_one_line_and_does_nothing_else(star
 
 
 def three() -> str:
-    targets = [f"{name}: {{kind: ledger, url: 'http://127.0.0.1:9'}}" for name in ("a", "my-participant", "sv-1")]
+    targets = [f"{name}: {{kind: ledger, url: 'http://{name}'}}" for name in ("a", "my-participant", "sv-1")]
     return f"targets: {{{', '.join(targets)}}}"
 
 
@@ -193,6 +193,23 @@ def test_a_fault_of_any_target_is_a_fault_of_every_shard(run: Callable[..., Said
         status, out, err = run(text, "--config.check", f"--shard={number}", "--total-shards=3")
         assert (status, out) == (1, "")
         assert "targets.my-participant.kind: must be one of" in err
+
+
+def test_a_check_prints_what_is_hardly_meant_and_passes(run: Callable[..., Said]) -> None:
+    status, out, err = run("targets: {a: {kind: ledger, url: http://node/v2}}", "--config.check")
+    assert (status, out.startswith("exporter.yaml: valid; ")) == (0, True)
+    assert err == (
+        "canton-exporter: warning: exporter.yaml:1: targets.a.url: "
+        "contains /v2, where a path of the API begins; end the url before it\n"
+    )
+
+
+async def test_what_is_hardly_meant_is_logged_once_at_the_start(start: Start) -> None:
+    command = await start(watching("http://127.0.0.1:9/v2"))
+    await command.until_healthy()
+    assert await command.end(signal.SIGTERM) == 0
+    assert command.said.count("exporter.yaml:5: targets.a.url: contains /v2") == 1
+    assert "level=warning" in next(line for line in command.said.splitlines() if "contains /v2" in line)
 
 
 @pytest.mark.parametrize("arguments", [["--config.check"], []])

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,7 @@ class File:
         self.reads = 0
         self.may_go_on = threading.Event()
         self.is_wrong = False
+        self.warnings: tuple[str, ...] = ()
 
     def read(self) -> Settings:
         self.reads += 1
@@ -30,7 +32,7 @@ class File:
         if self.is_wrong:
             raise WrongConfiguration(["it is wrong"])
         assert SETTINGS is not None
-        return SETTINGS
+        return replace(SETTINGS, warnings=self.warnings)
 
 
 @pytest.fixture
@@ -83,3 +85,13 @@ async def test_a_reload_that_nobody_waits_for_any_more_is_done_all_the_same(relo
     file.may_go_on.set()
     while not counted(reloader)["success"]:  # noqa: ASYNC110 - it tells nobody
         await asyncio.sleep(0.001)
+
+
+async def test_a_warning_is_logged_by_the_reload_that_brings_it(
+    reloader: Reloader, file: File, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.may_go_on.set()
+    file.warnings = ("it is odd",)
+    await reloader.reload()
+    await reloader.reload()
+    assert [record.message for record in caplog.records if record.levelname == "WARNING"] == ["it is odd"]
