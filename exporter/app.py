@@ -21,6 +21,7 @@ from exporter.web.exporter_metrics import ExporterMetrics
 from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
 from exporter.web.routes import make_application
+from exporter.web.same_site import SameSite
 from exporter.web.scrape import Scrape
 from exporter.web.server import Server
 from exporter.web.status_page import StatusPage
@@ -55,6 +56,7 @@ def build(
         Lifecycle(lambda: reloader.settings, reloader.reload if read else None),
         probe,
         lambda: fleet.first_round.is_set() or clock.monotonic() >= ready_at,
+        same_site=SameSite(flags.web_external_url, flags.web_allowed_host, lambda: access.is_guarded),
         overdue=fleet.scheduler.overdue,
         prefix=flags.prefix,
         telemetry_path=flags.web_telemetry_path,

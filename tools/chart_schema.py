@@ -80,6 +80,7 @@ TOLD: dict[str, Schema] = {
     "web.telemetryPath": {"type": "string", "minLength": 1, "pattern": f"^/?{PATH}/?$"},
     "web.routePrefix": {"type": "string", "pattern": f"^(/|/?{PATH}/?)?$"},
     "web.externalUrl": {"type": "string", "pattern": rf"^(https?://[^/?#\s]+(/{PATH})?/?)?$"},
+    "web.allowedHosts": {"type": ["array", "null"], "items": {"type": "string"}},
     "image.repository": {"type": "string", "minLength": 1},
     "httpRoute.apiVersion": {"type": "string", "minLength": 1},
     **dict.fromkeys(("extraVolumes", "extraVolumeMounts", "topologySpreadConstraints", "extraEnvFrom"), OBJECTS),

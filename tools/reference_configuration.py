@@ -81,4 +81,4 @@ def configuration_page() -> str:
 
 def flag_default(flag: str) -> str:
     value = FLAGS[flag].get("default")
-    return f"`:{PORT}`" if flag == "web.listen-address" else f"`{written(value)}`" if value is not None else ""
+    return f"`:{PORT}`" if flag == "web.listen-address" else f"`{written(value)}`" if value not in (None, ()) else ""

@@ -59,6 +59,15 @@ def read_total(text: str) -> int:
     return total
 
 
+def read_host_name(text: str) -> str:
+    """Read the name of a host, or `*.` and a name for every name below it."""
+    if not re.fullmatch(r"(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*", text, re.ASCII):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a host name; write it without scheme, port and path, such as exporter.example.org"
+        )
+    return text.lower()
+
+
 PATH = r"[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*"
 
 

@@ -16,6 +16,7 @@ from exporter.config.flag_types import (
     Address,
     read_address,
     read_count,
+    read_host_name,
     read_interval,
     read_offset,
     read_path,
@@ -82,6 +83,14 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "metavar": "URL",
         "help": "public URL of this exporter; its path is the prefix of links",
     },
+    "web.allowed-host": {
+        "type": read_host_name,
+        "action": "append",
+        "default": (),
+        "metavar": "NAME",
+        "help": "host name under which browsers reach this exporter, beside that of the external URL; *.NAME allows "
+        "all names below it; can be repeated",
+    },
     "web.route-prefix": {
         "type": read_path,
         "metavar": "PATH",
@@ -132,6 +141,7 @@ class Flags:
     web_telemetry_path: str
     web_max_requests: int
     web_external_url: SplitResult | None
+    web_allowed_host: Sequence[str]
     web_route_prefix: str | None
     web_disable_exporter_metrics: bool
     timeout_offset: timedelta

@@ -61,6 +61,12 @@ class AccessControl:
         """Return what to listen with; None is plain HTTP."""
         return self._tls
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether nobody may use the port without a password or a certificate."""
+        tls = self._config.tls_server_config
+        return bool(self._config.basic_auth_users) or (tls is not None and tls.requires_certificates)
+
     def guard(self, application: web.Application) -> None:
         """Stand before everything an application serves, until it is cleaned up."""
         application.middlewares.insert(0, self.middleware)

@@ -24,7 +24,8 @@ class Lifecycle:
     """None in the demo, whose settings come from no file."""
 
     async def show(self, request: web.Request) -> web.Response:
-        return web.Response(text=yaml.safe_dump(masked(self.settings()), sort_keys=False, allow_unicode=True))
+        text = yaml.safe_dump(masked(self.settings()), sort_keys=False, allow_unicode=True)
+        return web.Response(text=text, headers={"Cache-Control": "no-store"})
 
     async def reload(self, request: web.Request) -> web.Response:
         if self.read_again is None:

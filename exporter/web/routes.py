@@ -7,6 +7,7 @@ from aiohttp.typedefs import Handler
 
 from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
+from exporter.web.same_site import SameSite
 from exporter.web.scrape import Scrape
 from exporter.web.status_page import StatusPage
 
@@ -21,6 +22,7 @@ def make_application(
     probe: Probe,
     is_ready: Callable[[], bool],
     *,
+    same_site: SameSite,
     overdue: Callable[[], Awaitable[float]],
     prefix: str,
     telemetry_path: str,
@@ -47,6 +49,8 @@ def make_application(
 
     application = web.Application()
     application.on_response_prepare.append(name_server)
+    open_paths = (telemetry_path, "/probe", "/-/healthy", "/-/ready")
+    same_site.guard(application, {f"{prefix}{path}" for path in open_paths})
     application.router.add_get(f"{prefix}{telemetry_path}", at_most(max_requests, scrape.answer))
     application.router.add_get(f"{prefix}/-/healthy", healthy)
     application.router.add_get(f"{prefix}/-/ready", ready)

@@ -113,6 +113,11 @@ class Tls(IgnoresBlanks):
     curve_preferences: Annotated[list[Curve], AfterValidator(check_curves)] = []
     prefer_server_cipher_suites: bool = True
 
+    @property
+    def requires_certificates(self) -> bool:
+        """Whether every client needs a certificate."""
+        return CLIENTS[self.client_auth_type] is ssl.CERT_REQUIRED
+
 
 class Headers(IgnoresBlanks):
     """The headers that may be added to every answer."""

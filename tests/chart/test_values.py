@@ -285,6 +285,24 @@ def test_with_a_certificate_everything_speaks_https() -> None:
     assert variables(objects)["CANTON_EXPORTER_WEB__CONFIG__FILE"] == "/etc/canton-exporter/web/web-config.yml"
 
 
+def allowed_hosts(values: Values) -> list[str]:
+    args = container(render({**ONE, **values}))["args"]
+    return [each.partition("=")[2] for each in args if each.startswith("--web.allowed-host=")]
+
+
+def test_the_status_page_is_shown_under_the_names_of_ingress_and_route_and_those_that_are_allowed() -> None:
+    hosts = ["tools.example", "{{ .Release.Namespace }}.example"]
+    route = {"enabled": True, "parentRefs": [{"name": "gateway"}], "hostnames": ["tools.example", "*.lab.example"]}
+    assert allowed_hosts({}) == []
+    assert allowed_hosts({"ingress": {"hosts": hosts}}) == []
+    assert allowed_hosts({"ingress": {"enabled": True, "hosts": hosts}, "web": {"allowedHosts": ["a.example"]}}) == [
+        "a.example",
+        "tools.example",
+        "canton.example",
+    ]
+    assert allowed_hosts({"httpRoute": route}) == ["tools.example", "*.lab.example"]
+
+
 def test_a_prefix_is_before_every_path() -> None:
     values = ONE | {
         "web": {"routePrefix": "canton/", "telemetryPath": "/m"},

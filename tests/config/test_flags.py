@@ -27,7 +27,7 @@ def test_nothing_has_to_be_said() -> None:
     assert (flags.command, flags.config_file, flags.config_check) == (None, Path("exporter.yaml"), False)
     assert (flags.web_listen_address, flags.web_config_file) == ([Address(None, 10066)], None)
     assert (flags.web_telemetry_path, flags.web_max_requests) == ("/metrics", 40)
-    assert (flags.web_external_url, flags.web_route_prefix) == (None, None)
+    assert (flags.web_external_url, flags.web_route_prefix, flags.web_allowed_host) == (None, None, ())
     assert flags.web_disable_exporter_metrics is False
     assert (flags.shard, flags.total_shards) == (None, 1)
     assert (flags.config_enable_auto_reload, flags.config_auto_reload_interval) == (False, timedelta(seconds=30))
@@ -48,6 +48,8 @@ def test_all_that_can_be_said_is_read() -> None:
             "--web.max-requests=3",
             "--web.external-url=https://host/canton/",
             "--web.route-prefix=/p/",
+            "--web.allowed-host=Tools.example",
+            "--web.allowed-host=*.lab.example",
             "--web.disable-exporter-metrics",
             "--log.level=debug",
             "--log.format=json",
@@ -58,6 +60,7 @@ def test_all_that_can_be_said_is_read() -> None:
     assert (flags.web_config_file, flags.web_telemetry_path) == (Path("web.yaml"), "/m")
     assert (flags.web_max_requests, flags.web_disable_exporter_metrics) == (3, True)
     assert (flags.web_external_url, flags.web_route_prefix) == (urlsplit("https://host/canton/"), "/p")
+    assert flags.web_allowed_host == ["tools.example", "*.lab.example"]
     assert (flags.log_level, flags.log_format) == ("debug", "json")
 
 
@@ -142,6 +145,14 @@ def test_a_path_has_one_slash_before_and_none_behind(text: str, path: str) -> No
 def test_what_is_no_path_is_refused(capsys: pytest.CaptureFixture[str], text: str) -> None:
     assert refusal(capsys, f"--web.telemetry-path={text}") == (
         f"argument --web.telemetry-path: {text!r} is not a path of a URL"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "https://a.example", "a.example:80", "a.example/b", "*", "a.*.b", "[::1]", "ä.b"])
+def test_an_allowed_host_is_a_name_and_no_more(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert refusal(capsys, f"--web.allowed-host={text}") == (
+        f"argument --web.allowed-host: {text!r} is not a host name; write it without scheme, port and path, such as "
+        "exporter.example.org"
     )
 
 
@@ -261,6 +272,7 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
         "WEB__MAX_REQUESTS": "3",
         "WEB__EXTERNAL_URL": "https://host/canton",
         "WEB__ROUTE_PREFIX": "p",
+        "WEB__ALLOWED_HOST": "tools.example,other.example",
         "WEB__DISABLE_EXPORTER_METRICS": "1",
         "LOG__LEVEL": "error",
         "LOG__FORMAT": "json",
@@ -276,6 +288,7 @@ def test_the_environment_says_what_the_command_line_leaves_open(monkeypatch: pyt
     assert (flags.web_config_file, flags.web_telemetry_path) == (Path("web.yaml"), "/m")
     assert (flags.web_max_requests, flags.web_disable_exporter_metrics) == (3, True)
     assert (flags.external_url, flags.prefix) == ("/canton", "/p")
+    assert flags.web_allowed_host == ["tools.example", "other.example"]
     assert (flags.shard, flags.total_shards) == (2, 3)
     assert (flags.config_enable_auto_reload, flags.config_auto_reload_interval) == (True, timedelta(seconds=90))
     assert (flags.log_level, flags.log_format) == ("debug", "json")

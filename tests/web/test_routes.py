@@ -24,6 +24,7 @@ from exporter.web.content_negotiation import choose_format, takes_gzip
 from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
 from exporter.web.routes import make_application
+from exporter.web.same_site import SameSite
 from exporter.web.scrape import Scrape
 from exporter.web.status_page import StatusPage
 from tests.nodes import TestNode
@@ -102,6 +103,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         overdue: Callable[[], Awaitable[float]] | None = None,
         *,
         has_file: bool = True,
+        same_site: SameSite | None = None,
     ) -> Any:
         fleet = Fleet(COLLECTORS, RateLimits(), Clock(), shard)
         fleets.append(fleet)
@@ -124,6 +126,7 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
             Lifecycle(lambda: settings, reload if has_file else None),
             Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
+            same_site=same_site or SameSite(None, (), lambda: False),
             overdue=overdue or fleet.scheduler.overdue,
             prefix=prefix,
             telemetry_path=path,
@@ -340,6 +343,7 @@ async def test_the_configuration_in_force_is_shown_without_its_secrets(open_site
     answer = await client.get("/config")
     text = await answer.text()
     assert answer.headers["Content-Type"].startswith("text/plain")
+    assert answer.headers["Cache-Control"] == "no-store"
     assert "hunter2" not in text
     shown = yaml.safe_load(text)
     participant = shown["targets"]["participant"]
@@ -386,3 +390,22 @@ async def test_an_answer_does_not_tell_what_the_exporter_is_made_of(open_site: O
     client = await open_site()
     for path in ("/", "/metrics", "/nothing"):
         assert (await client.get(path)).headers["Server"] == "canton-exporter"
+
+
+@pytest.mark.parametrize("prefix", ["", "/canton"])
+async def test_under_an_unknown_name_there_are_only_metrics_probes_and_health(open_site: Open, prefix: str) -> None:
+    client = await open_site(prefix=prefix, path="/numbers")
+    for path, status in {
+        "/numbers": 200,
+        "/-/healthy": 200,
+        "/-/ready": 200,
+        "/probe": 400,
+        "/": 421,
+        "/config": 421,
+        "/none": 421,
+    }.items():
+        answer = await client.get(f"{prefix}{path}", headers={"Host": "rebound.example"}, allow_redirects=False)
+        assert (path, answer.status) == (path, status)
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert (await client.post(f"{prefix}/-/reload", headers={"Host": "rebound.example"})).status == 421
+    assert (await client.post(f"{prefix}/-/reload", headers={"Origin": "http://evil.example"})).status == 403

@@ -88,6 +88,12 @@ spec:
 {{- end }}
 - --web.telemetry-path={{ $web.telemetryPath }}
 - --web.max-requests={{ int $web.maxRequests }}
+{{- $hosts := default (list) $web.allowedHosts -}}
+{{- if .Values.ingress.enabled }}{{ $hosts = concat $hosts (default (list) .Values.ingress.hosts) }}{{ end -}}
+{{- if .Values.httpRoute.enabled }}{{ $hosts = concat $hosts (default (list) .Values.httpRoute.hostnames) }}{{ end -}}
+{{- range $host := $hosts | uniq }}
+- --web.allowed-host={{ tpl $host $ }}
+{{- end }}
 {{- if $web.disableExporterMetrics }}
 - --web.disable-exporter-metrics
 {{- end }}
