@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from exporter.web.headers import add_headers
 from exporter.web.lifecycle import Lifecycle
 from exporter.web.probe import Probe
 from exporter.web.same_site import SameSite
@@ -44,11 +45,11 @@ def make_application(
     async def to_prefix(request: web.Request) -> web.Response:
         raise web.HTTPFound(f"{prefix}/")
 
-    async def name_server(request: web.Request, response: web.StreamResponse) -> None:
-        response.headers["Server"] = "canton-exporter"  # aiohttp would show its version, and Python's
+    async def prepare(request: web.Request, response: web.StreamResponse) -> None:
+        add_headers(response)
 
     application = web.Application()
-    application.on_response_prepare.append(name_server)
+    application.on_response_prepare.append(prepare)
     open_paths = (telemetry_path, "/probe", "/-/healthy", "/-/ready")
     same_site.guard(application, {f"{prefix}{path}" for path in open_paths})
     application.router.add_get(f"{prefix}{telemetry_path}", at_most(max_requests, scrape.answer))

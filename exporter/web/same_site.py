@@ -22,12 +22,6 @@ IN_CLUSTER = (".svc", ".svc.cluster.local")
 """How the names of Services end; nobody can register a public name that does."""
 LONGEST_NAME = 255
 
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    # Pages show texts from nodes: even if an escape were forgotten, nothing of it may run.
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-}
-
 
 @dataclass(frozen=True)
 class SameSite:
@@ -56,7 +50,6 @@ class SameSite:
             return await handler(request)
 
         application.middlewares.append(check)
-        application.on_response_prepare.append(add_headers)
 
     def accepts(self, host: str) -> bool:
         """Return whether a Host header names this exporter, and not what somebody else's DNS resolves to it."""
@@ -99,11 +92,6 @@ class SameSite:
         # Whether it is http or https, only a proxy may know: what counts is where the page came from.
         name, port = read_host(host)
         return name is not None and page == (name, port or usual)
-
-
-async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
-    for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
 
 
 def read_host(text: str) -> tuple[str | None, int | None]:

@@ -386,6 +386,14 @@ async def test_a_reload_is_not_asked_for_by_looking(open_site: Open) -> None:
     assert (await client.get("/-/reload")).status == 405
 
 
+async def test_every_response_forbids_browsers_to_guess_its_type_and_to_run_anything(open_site: Open) -> None:
+    client = await open_site()
+    for path in ("/metrics", "/", "/none", "/config"):
+        headers = (await client.get(path)).headers
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+
+
 async def test_an_answer_does_not_tell_what_the_exporter_is_made_of(open_site: Open) -> None:
     client = await open_site()
     for path in ("/", "/metrics", "/nothing"):
