@@ -3,12 +3,18 @@
 Each is well above the largest value seen on real networks.
 """
 
-ANSWER_BYTES = 32 * 2**20
-"""How large an answer may be, unpacked. A page of 1 000 contracts is about 2 MB."""
-LIST_BYTES = 2**22
-"""How large an answer may be that holds one list."""
-SMALL_BYTES = 2**18
-"""How large an answer may be that holds a few fields, from anybody's scan."""
+ANSWER_BYTES = 2**18
+"""How large an answer may be, unpacked, if its collector names nothing else. Most have less than 10 kB."""
+CONTRACT_BYTES = 2**20
+"""How large an answer may be that holds a network's rules, or any one contract: those rules have about 60 kB."""
+PAGE_BYTES = 8 * 2**20
+"""How large a result page may be, a message of a websocket, or one list. A page of 1 000 contracts is about 2 MB."""
+PAGE_VALUES = 600_000
+"""How many values an answer may have, by its commas and brackets; a page of 1 000 contracts has about 100 000."""
+ERROR_BYTES = 2**16
+"""How much is read of an error or of an HTML page: what it says stands at its beginning."""
+BODIES_BYTES = 64 * 2**20
+"""How much the process holds of answers that are being read, unpacked and all together."""
 HEALTH_BYTES = 2**16
 """How much is read of an answer to a health request: what it says stands at its beginning."""
 HTML_BYTES = 1024

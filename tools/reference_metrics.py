@@ -18,7 +18,7 @@ A *watch* is one collector on one target.
 | | `refused` | another error, a redirect, or an HTML page: is this the API's address? the log has what was said |
 | | `malformed` | an answer that is not the documented one |
 | | `limited` | 429: lower `budget`, or run less often |
-| | `too_large` | 413, or more than the exporter reads |
+| | `too_large` | 413, or more than the exporter reads: the log names the limit, and what asks for less |
 | | `budget` | our rate limit (`budget`) allowed no request: raise it, or run less often; never a fault of the node |
 | | `wrong_kind` | another kind of node answers at the url: the log says which `kind` to write |
 | | `cancelled` | of requests: the run or the exporter ended |

@@ -194,6 +194,15 @@ def work() -> list[Made]:
             bars=True,
         ),
         graph(
+            "Responses being read",
+            "How much of the nodes' responses the exporter holds while it reads them, unpacked. A few MB for moments "
+            "are normal. At 64 MiB the largest response fails as too_large: nodes hold their responses open, or send "
+            "far more than they should.",
+            most("canton_exporter_body_bytes_in_flight"),
+            BYTES,
+            width=6,
+        ),
+        graph(
             "Dropped log lines",
             "Log lines that were lost, as whatever reads the exporter's standard error did not keep up. Normal is 0. "
             "Look at the container's log driver, or at what standard error is piped to.",

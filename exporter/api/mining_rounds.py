@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from exporter.collector import Amount, Kind, Moment, Node, Struct, Whole, limits
+from exporter.collector import Amount, Kind, Moment, Node, Struct, Whole
 
 
 class Number(Struct):
@@ -40,12 +40,10 @@ class ProxiedRounds(Struct):
 async def newest_rounds(node: Node) -> tuple[Round | None, Round | None]:
     """Return the newest open and the newest issuing round."""
     if node.kind is Kind.VALIDATOR:
-        proxied = await node.get(
-            "/v0/scan-proxy/open-and-issuing-mining-rounds", ProxiedRounds, most_bytes=limits.LIST_BYTES
-        )
+        proxied = await node.get("/v0/scan-proxy/open-and-issuing-mining-rounds", ProxiedRounds)
         return newest(proxied.open), newest(proxied.issuing)
     known: dict[str, list[str]] = {"cached_open_mining_round_contract_ids": [], "cached_issuing_round_contract_ids": []}
-    found = await node.post("/v0/open-and-issuing-mining-rounds", Rounds, known, most_bytes=limits.LIST_BYTES)
+    found = await node.post("/v0/open-and-issuing-mining-rounds", Rounds, known)
     return newest(found.open.values()), newest(found.issuing.values())
 
 

@@ -21,6 +21,7 @@ from exporter.collector import (
     Struct,
     Unsupported,
     decode_part,
+    limits,
 )
 
 ACS = "/{version}/state/acs"
@@ -123,7 +124,7 @@ async def by_its_time(node: Node, migration_id: int, now: float) -> Snapshot:
 async def by_its_contracts(node: Node, migration_id: int, now: float, version: str) -> Snapshot:
     requested = Snapshot(migration_id, write_moment(now), datetime.fromtimestamp(now, UTC), is_exact=False)
     route = ACS.format(version=version)
-    taken = (await node.post(route, Taken, requested.body(page_size=1))).record_time
+    taken = (await node.post(route, Taken, requested.body(page_size=1), most_bytes=limits.CONTRACT_BYTES)).record_time
     moment = decode_part(taken, Moment, f"POST {route}")
     # By the letter of the document the answer repeats the time requested, and not when the snapshot was taken.
     return requested if moment == requested.moment else Snapshot(migration_id, taken, moment)

@@ -100,7 +100,7 @@ async def listed(node: Node, prefixes: Sequence[str]) -> list[ListedEntry]:
 
     async def ask(begin: str) -> Entries:
         query = {"page_size": str(MOST_NAMES), **({"name_prefix": begin} if begin else {})}
-        return await node.get(f"{prefix(node)}/ans-entries", Entries, query=query, most_bytes=limits.LIST_BYTES)
+        return await node.get(f"{prefix(node)}/ans-entries", Entries, query=query, most_bytes=limits.PAGE_BYTES)
 
     answers = await node.or_none(partial(node.for_each, prefixes, ask))
     if answers is None:

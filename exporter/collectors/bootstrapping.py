@@ -10,9 +10,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Struct, Yields, collector, minutes
+from exporter.collector import Kind, Metric, Node, RunOutput, Strict, Struct, Yields, collector, limits, minutes
 
-SOURCE = "GET /v0/synchronizer-bootstrapping-transactions/{prefix}"
+ROUTE = "/v0/synchronizer-bootstrapping-transactions/{prefix}"
+SOURCE = f"GET {ROUTE}"
 INFO = Metric(
     "canton_synchronizer_bootstrapping_info",
     "Hash of a part of the bootstrapping transactions; always 1; absent if the prefix is unknown.",
@@ -41,7 +42,7 @@ class Transactions(Struct):
 @collector(Kind.SCAN, interval=minutes(60), timeout=minutes(30), options=Options)
 async def bootstrapping(node: Node, options: Options, previous: RunOutput) -> Yields:
     for prefix in dict.fromkeys(options.prefixes):
-        found = await node.find("/v0/synchronizer-bootstrapping-transactions/{prefix}", Transactions, prefix=prefix)
+        found = await node.find(ROUTE, Transactions, most_bytes=limits.PAGE_BYTES, prefix=prefix)
         if found is None:
             node.remark(f"there is no synchronizer of the prefix {prefix}")
             continue

@@ -196,7 +196,7 @@ async def ask(node: Node, name: str, known: Rules | None) -> tuple[Rules, str]:
     route = f"/v0/{name}-rules"
     may_be_same = known if known and known.name == name and known.are_known(node.now()) else None
     body = {f"cached_{name}_rules_contract_id": may_be_same.contract_id} if may_be_same else {}
-    update = (await node.post(route, NAMES[name], body, most_bytes=limits.LIST_BYTES)).update
+    update = (await node.post(route, NAMES[name], body, most_bytes=limits.CONTRACT_BYTES)).update
     if update.contract:
         rules = read_rules(name, update.contract, node.now())
     elif may_be_same:

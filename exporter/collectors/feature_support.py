@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from exporter.collector import Kind, Metric, Name, Node, RunOutput, Strict, Yields, collector, limits, seconds
+from exporter.collector import Kind, Metric, Name, Node, RunOutput, Strict, Yields, collector, seconds
 
 FEATURE_SUPPORTED = Metric(
     "canton_feature_supported",
@@ -26,7 +26,7 @@ VALUES = {b"true": True, b"false": False}
 @collector(Kind.SCAN, interval=seconds(30), timeout=seconds(9))
 async def feature_support(node: Node, options: Strict, previous: RunOutput) -> Yields:
     # The fields differ from release to release and may all be null: what is boolean is a feature.
-    answer = await node.get("/v0/feature-support", Features, most_bytes=limits.SMALL_BYTES)
+    answer = await node.get("/v0/feature-support", Features)
     for feature, value in answer.items():
         if (supported := VALUES.get(bytes(value))) is not None:
             yield FEATURE_SUPPORTED.sample(supported, feature=feature)

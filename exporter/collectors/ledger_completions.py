@@ -33,6 +33,7 @@ from exporter.collector import (
     Struct,
     Yields,
     collector,
+    limits,
     seconds,
 )
 
@@ -163,7 +164,7 @@ async def ledger_completions(node: Node, options: Options, previous: RunOutput) 
         body: dict[str, Any] = {"parties": options.parties, "beginExclusive": begin}
         if operation == COMPLETIONS_ROUTE:  # the other returns those of all users
             body["userId"] = options.user or ""  # before 3.4.12 it may be empty, but not absent
-        answer = await node.post(operation, tuple[Element, ...], body, query=query)
+        answer = await node.post(operation, tuple[Element, ...], body, query=query, most_bytes=limits.PAGE_BYTES)
         route = operation
         return answer
 

@@ -152,7 +152,8 @@ async def by_list(node: Node, options: Options) -> Count:
     while True:
         body = wanted if token is None else {**wanted, "streamContinuationToken": token}
         try:
-            elements = await node.post(LIST, tuple[Element, ...], body, query={"limit": str(size)})
+            query = {"limit": str(size)}
+            elements = await node.post(LIST, tuple[Element, ...], body, query=query, most_bytes=limits.PAGE_BYTES)
         except TooLarge:
             if size == 1:
                 raise
@@ -193,7 +194,7 @@ async def at_once(node: Node, wanted: dict[str, Any]) -> Count:
     """Ask for all in one list, which is whole where a node's limit was raised."""
     counts = Count()
     try:
-        elements = await node.post(LIST, tuple[Element, ...], wanted)
+        elements = await node.post(LIST, tuple[Element, ...], wanted, most_bytes=limits.PAGE_BYTES)
     except TooLarge as error:
         change = (
             "let websockets to the node through, name fewer parties or templates, or raise its "

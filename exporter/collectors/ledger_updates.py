@@ -238,7 +238,7 @@ async def ledger_updates(node: Node, options: Options, previous: RunOutput) -> Y
     async def read(position: Position, upto: int) -> int:
         body = {"beginExclusive": position.offset, "endInclusive": upto, "updateFormat": options.update_format()}
         query = {"limit": str(position.limit)}
-        answer = await node.post("/v2/updates", tuple[Element, ...], body, query=query)
+        answer = await node.post("/v2/updates", tuple[Element, ...], body, query=query, most_bytes=limits.PAGE_BYTES)
         if len(answer) > position.limit:
             raise Malformed(f"{SOURCE}: {len(answer)} updates, where {position.limit} were asked for")
         elements = [element.update for element in answer if element.update]

@@ -233,4 +233,4 @@ async def fetch(node: Node, tree: Walked, hashes: Sequence[str]) -> list[Batch]:
 
 async def batch(node: Node, tree: Walked, hash_: str) -> Batch | None:
     route = f"{tree.prefix}/{{round}}/batches/{{hash}}"
-    return await node.find(route, Batch, most_bytes=limits.LIST_BYTES, round=str(tree.round), hash=hash_)
+    return await node.find(route, Batch, round=str(tree.round), hash=hash_)

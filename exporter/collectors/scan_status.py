@@ -21,7 +21,6 @@ from exporter.collector import (
     Unsupported,
     Yields,
     collector,
-    limits,
     seconds,
 )
 
@@ -91,9 +90,7 @@ async def record_times(node: Node, migration_id: int | None) -> dict[str, float]
         if migration_id is None:
             raise Unsupported("the migration id is not known")
         body = {"migration_id": migration_id}
-        ranges = (
-            await node.post("/v0/backfilling/migration-info", MigrationInfo, body, most_bytes=limits.SMALL_BYTES)
-        ).record_time_range
+        ranges = (await node.post("/v0/backfilling/migration-info", MigrationInfo, body)).record_time_range
         newest: dict[str, float] = {}
         for each in ranges:
             time = each.max.timestamp()

@@ -136,7 +136,7 @@ async def ask(node: Node, synchronizer: str, member: str) -> Answer | None:
 
 async def find_synchronizer(node: Node) -> str:
     async def ask(route: str, answer: type[AmuletRules | CoinRules]) -> Update:
-        return (await node.post(route, answer, {}, most_bytes=limits.LIST_BYTES)).update
+        return (await node.post(route, answer, {}, most_bytes=limits.CONTRACT_BYTES)).update
 
     update = await node.first(partial(ask, "/v0/amulet-rules", AmuletRules), partial(ask, "/v0/coin-rules", CoinRules))
     if not update.domain_id:

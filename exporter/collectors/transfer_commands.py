@@ -32,7 +32,6 @@ from exporter.collector import (
     Whole,
     Yields,
     collector,
-    limits,
     one_line,
     seconds,
 )
@@ -199,7 +198,7 @@ async def ask(node: Node, sender: str, nonce: int) -> Mapping[str, Command]:
     """Return a sender's commands of a nonce by contract id; empty if the node answers that it has none."""
     route = f"{prefix(node)}/transfer-command/status"
     query = {"sender": sender, "nonce": str(nonce)}
-    found = await node.find(route, Commands, query=query, most_bytes=limits.LIST_BYTES)
+    found = await node.find(route, Commands, query=query)
     return found.by_contract_id if found else {}
 
 

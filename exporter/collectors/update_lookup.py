@@ -9,7 +9,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from exporter.collector import Hash, Kind, Metric, Moment, Node, RunOutput, Strict, Struct, Yields, collector, seconds
+from exporter.collector import (
+    Hash,
+    Kind,
+    Metric,
+    Moment,
+    Node,
+    RunOutput,
+    Strict,
+    Struct,
+    Yields,
+    collector,
+    limits,
+    seconds,
+)
 
 SOURCE = "GET /v2/updates/hash/{hash}"
 INDEXED = Metric(
@@ -37,7 +50,7 @@ class Update(Struct):
 @collector(Kind.SCAN, interval=seconds(60), timeout=seconds(30), options=Options)
 async def update_lookup(node: Node, options: Options, previous: RunOutput) -> Yields:
     async def ask(hash_: str) -> Update | None:
-        return await node.find("/v2/updates/hash/{hash}", Update, hash=hash_)
+        return await node.find("/v2/updates/hash/{hash}", Update, most_bytes=limits.PAGE_BYTES, hash=hash_)
 
     for hash_, update in (await node.for_each(options.hashes, ask)).items():
         yield INDEXED.sample(update is not None, hash=hash_)

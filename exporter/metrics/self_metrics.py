@@ -32,6 +32,10 @@ LOG_LINES_DROPPED = Metric(
     "Log lines that were dropped, as nobody read the log or it could not be written.",
 )
 PROBES = Metric("canton_exporter_probes_running", "Number of /probe requests that are being answered.")
+BODY_BYTES = Metric(
+    "canton_exporter_body_bytes_in_flight",
+    "Bytes of the nodes' responses that are being read, unpacked; beyond 64 MiB the largest response fails.",
+)
 
 TARGET_INFO = Metric(
     "canton_target_info",

@@ -132,13 +132,17 @@ class Node(Combining):
         must not end with it. Raises Malformed if the tokens go round in a circle, and Unsupported for the first page
         only: what answered one page has the operation.
         """
-        return follow_pages(lambda mark: make_request(method, route, fill, body=body(mark)), self._persist, answer)
+        return follow_pages(
+            lambda mark: make_request(method, route, fill, body=body(mark), is_page=True), self._persist, answer
+        )
 
     def listed(
         self, route: str, answer: type[P], query: Callable[[Mark], Mapping[str, str]], **fill: str
     ) -> AsyncGenerator[P, None]:
         """GET page after page; `query` makes the query from the last page's token. Otherwise as `pages`."""
-        return follow_pages(lambda mark: make_request("GET", route, fill, query(mark)), self._persist, answer)
+        return follow_pages(
+            lambda mark: make_request("GET", route, fill, query(mark), is_page=True), self._persist, answer
+        )
 
     def stream(self, route: str, answer: type[T], body: object) -> AsyncGenerator[T, None]:
         """Ask by a websocket and give what each message of the answer is, until the node has closed it as whole.
@@ -146,7 +150,9 @@ class Node(Combining):
         `answer` needs something that no error has. It is not repeated if it breaks off: elements were given already.
         Raises Unsupported as `pages` does, and where websockets are not let through. Close it: `async with aclosing`.
         """
-        return stream_elements(make_request("GET", route, body=body), answer, self._auth, self._open_stream)
+        return stream_elements(
+            make_request("GET", route, body=body, is_page=True), answer, self._auth, self._open_stream
+        )
 
     async def fetch(self, route: str, **fill: str) -> Response:
         """GET a route and return the answer whatever its status, as a probe of health does.

@@ -1,12 +1,16 @@
 """The connections to one target's nodes: kept for the next request, and under TLS renewed before they grow old."""
 
+import asyncio
 import ssl
-from functools import cache
+from functools import cache, partial
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ClientRequest
 from aiohttp.connector import Connection
+from aiohttp.http_exceptions import BadHttpMessage
 from aiohttp.tracing import Trace
 
 from exporter.clock import Clock
@@ -24,6 +28,47 @@ def tls_context() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
+MOST_INTERIM = 16
+"""How many interim answers (1xx) may come before the answer: nodes send none, and at most one is any use."""
+READ_AT_ONCE = 2**14
+"""How much of what came is parsed before it is seen whether anything is wrong with it."""
+
+
+class Handler(ResponseHandler):
+    """Reads answers as aiohttp does, but no flood of interim ones, and none that TLS cut off for a whole one."""
+
+    _interim = 0
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), READ_AT_ONCE):
+            super().data_received(data[start : start + READ_AT_ONCE])
+            if self._interim > MOST_INTERIM:
+                return
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        self._interim = self._interim + 1 if 100 <= data[0].code < 200 and data[0].code != 101 else 0
+        if self._interim <= MOST_INTERIM:
+            super().feed_data(data, size)
+        elif self.transport:
+            self.set_exception(BadHttpMessage(f"more than {MOST_INTERIM} interim answers (1xx)"))
+            self.transport.abort()
+
+    def eof_received(self) -> None:
+        """Tell an answer that has no length apart from one that somebody on the way has cut."""
+        tls = self.transport.get_extra_info("ssl_object") if self.transport else None
+        if tls and not is_ended(tls) and self._payload is not None and not self._payload.is_eof():
+            self._payload.set_exception(aiohttp.ClientPayloadError("the TLS connection was cut"))
+        super().eof_received()
+
+
+def is_ended(tls: ssl.SSLObject) -> bool:
+    """Return whether the other side has ended TLS (close_notify), and not only the connection."""
+    try:
+        return not tls.read(1)
+    except ssl.SSLError:
+        return False
+
+
 class Connector(aiohttp.TCPConnector):
     """Connections of which none under TLS grows old, so that the certificate seen is the one that is served.
 
@@ -32,6 +77,8 @@ class Connector(aiohttp.TCPConnector):
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(ssl=tls_context(), keepalive_timeout=KEEPALIVE_SECONDS)
+        handler: type[ResponseHandler] = Handler
+        self._factory = partial(handler, loop=asyncio.get_running_loop())
         self._clock = clock
         self._opened: WeakKeyDictionary[ssl.SSLObject, float] = WeakKeyDictionary()
         self.certificate_expiry: dict[str, float] = {}

@@ -6,7 +6,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from exporter import limits
-from exporter.errors import Malformed
+from exporter.errors import Malformed, TooLarge
 from exporter.node.messages import Response
 
 T = TypeVar("T")
@@ -28,7 +28,12 @@ class Struct(msgspec.Struct, gc=False):
 
 
 def decode(response: Response, answer: type[T]) -> T:
-    """Return the typed answer. Raises Malformed with the place where the answer is not what it should be."""
+    """Return the typed answer. Raises Malformed with the place where the answer is not what it should be.
+
+    TooLarge is raised before anything is made of an answer that has more values than a page may have.
+    """
+    if len(response.body) > limits.PAGE_VALUES and sum(map(response.body.count, b",{[")) > limits.PAGE_VALUES:
+        raise TooLarge(f"{response.operation}: the answer has more than {limits.PAGE_VALUES:,} values; ask for less")
     return decode_part(msgspec.Raw(response.body), answer, response.operation)
 
 

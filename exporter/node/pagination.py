@@ -29,17 +29,17 @@ async def follow_pages(
     Raises Malformed if the tokens go round in a circle, and Refused if the operation goes away in the middle.
     """
     request, circle = ask(None), Circle()
-    response = await answer_to(request)
+    page = decode(await answer_to(request), answer)
     while True:
-        page = decode(response, answer)
-        yield page
         token = page.next_page_token
+        yield page
+        del page  # or it would be held until the next has come
         if token is None or token == "":
             return
         if circle.is_closed_by(token):
             raise Malformed(f"{request}: the page token {str(token)[:40]!r} came again, so the pages have no end")
         try:
-            response = await answer_to(ask(token))
+            page = decode(await answer_to(ask(token)), answer)
         except Unsupported as lack:
             raise Refused(f"{lack}, in the middle of the pages") from lack
 

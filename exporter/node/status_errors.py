@@ -1,6 +1,5 @@
 """What the status of a node's response means: an answer, "there is none", or one of our errors, with its text."""
 
-import re
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
@@ -45,7 +44,6 @@ STATUS_OF_GRPC = {
     16: 401,
 }
 """The HTTP status with which a ledger answers elsewhere, by gRPC code; everything else is a 500."""
-HTML = re.compile(rb"<(!|html|head|body|title|script|meta|\?xml)", re.IGNORECASE)
 NO_SUCH_ROUTE = "The requested resource could not be found"
 """How scan and validator answer for a path they do not have, in the form they also use for a missing entry."""
 
@@ -109,10 +107,7 @@ def means_no_entry(response: Response) -> bool:
 
 def looks_like_html(response: Response) -> bool:
     """Return whether an answer is a page for people; an empty one is not, whatever its Content-Type."""
-    if "html" in response.headers.get("Content-Type", "").lower():
-        return bool(response.body.strip())
-    beginning = response.body[: limits.HTML_BYTES].replace(b"\0", b"")  # of UTF-16 each other byte is one
-    return HTML.match(re.sub(rb"^(\xef\xbb\xbf|\xff\xfe|\xfe\xff)", b"", beginning).lstrip()) is not None
+    return response.is_html
 
 
 def error_body(response: Response) -> ErrorBody | None:

@@ -13,15 +13,17 @@ from aiohttp.client_reqrep import ClientResponse
 from multidict import CIMultiDict
 from yarl import URL
 
+from exporter import limits
 from exporter.clock import Clock
 from exporter.config.models import TargetConfig
-from exporter.errors import BUG, Failed, Limited, NoBudget, TooLarge
+from exporter.errors import BUG, Failed, Limited, Malformed, NoBudget, TooLarge, Unreachable
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node import websocket
+from exporter.node.body import PACKINGS, PIECE, Body, BodyMemory, NotPacked, Unpacker
 from exporter.node.connector import Connector
 from exporter.node.endpoint import Endpoint, EndpointResolver
-from exporter.node.messages import Request, Response
+from exporter.node.messages import Request, Response, in_units
 from exporter.node.rate_limit import RateLimit, Share
 from exporter.node.transport_errors import explain
 
@@ -40,20 +42,28 @@ class Transport:
     """The connections to one target."""
 
     def __init__(
-        self, config: TargetConfig, rate_limit_of: Callable[[str], RateLimit], counters: Counters, clock: Clock
+        self,
+        config: TargetConfig,
+        rate_limit_of: Callable[[str], RateLimit],
+        counters: Counters,
+        clock: Clock,
+        bodies: BodyMemory | None = None,
     ) -> None:
-        """Take what every request needs, and what gives the budget of a host."""
+        """Take what every request needs, what gives the budget of a host, and what bounds all answers together."""
         self.destination = EndpointResolver(config)
         self.redact = self.destination.redact
         self._limit = config.timeout.total_seconds()
         self._rate_limit_of = rate_limit_of
         self._counters = counters
         self._clock = clock
+        self._bodies = bodies or BodyMemory()
         self._connector = Connector(clock)
         self._session = aiohttp.ClientSession(
             connector=self._connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            headers={"User-Agent": "canton-exporter"},
+            headers={"User-Agent": "canton-exporter", "Accept-Encoding": PACKINGS},
+            # Left to itself, aiohttp takes a packed answer for whole that breaks off, and unpacks more than is read.
+            auto_decompress=False,
             middlewares=(websocket.require_upgrade,),
         )
 
@@ -189,25 +199,55 @@ class Transport:
 
     async def _read_response(self, raw: ClientResponse, request: Request, endpoint: Endpoint, sent: float) -> Response:
         answered = self._clock.now()
-        body = await self._read(raw, request)
-        expiry = self._connector.certificate_expiry.get(endpoint.origin)
-        accept = raw.request_info.headers.get("Accept", "")
-        return Response(str(request), endpoint, raw.status, raw.headers, body, sent, answered, expiry, accept)
-
-    async def _read(self, raw: ClientResponse, request: Request) -> bytes:
-        chunks, size = [], 0
+        response = Response(
+            str(request),
+            endpoint,
+            raw.status,
+            raw.headers,
+            b"",
+            sent,
+            answered,
+            self._connector.certificate_expiry.get(endpoint.origin),
+            raw.request_info.headers.get("Accept", ""),
+        )
         try:
-            async for chunk in raw.content.iter_any():
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > request.limit:
-                    raw.close()  # the rest must not be read only to keep the connection
-                    if request.is_cut:
-                        break
-                    raise TooLarge(f"{request}: the answer is larger than {request.limit} bytes")
+            with self._bodies.body(raw.close) as body:
+                return await self._read(raw, request, response, body)
         finally:
-            self._counters.add(self_metrics.RESPONSE_BYTES, request.route, amount=raw_bytes(raw))
-        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+            self._counters.add(self_metrics.RESPONSE_BYTES, request.route, amount=raw.content.total_bytes)
+
+    async def _read(self, raw: ClientResponse, request: Request, response: Response, body: Body) -> Response:
+        """Read an answer up to its limit. Of an error or an HTML page the beginning is enough, however much follows."""
+        limit = request.limit if response.is_success else min(request.limit, limits.ERROR_BYTES)
+        try:
+            unpacker = Unpacker(raw.headers.get("Content-Encoding", ""))
+            is_cut = await self._collect(raw, unpacker, body, limit)
+        except NotPacked as error:
+            raise Malformed(f"{request}: {error}") from error
+        except aiohttp.ClientError as error:
+            if body.is_dropped:
+                raise no_room(request) from error
+            raise
+        if body.is_dropped:
+            raise no_room(request)
+        response = replace(response, body=body.taken(limit))
+        if is_cut and response.is_success and not request.is_cut and not response.is_html:
+            raise too_large(request)
+        if not is_cut and not unpacker.is_whole:
+            raise Unreachable(f"{request}: the answer is packed, and breaks off before its end")
+        return response
+
+    async def _collect(self, raw: ClientResponse, unpacker: Unpacker, body: Body, limit: int) -> bool:
+        """Read into a body until the end, or until it is larger than `limit`; return whether it is."""
+        async for chunk in raw.content.iter_any():
+            for piece in unpacker.unpack(chunk):
+                self._bodies.add(body, piece)
+                if body.is_dropped or body.size > limit:
+                    raw.close()  # the rest must not be read only to keep the connection
+                    return True
+                if len(piece) >= PIECE:  # a chunk of which more may follow
+                    await asyncio.sleep(0)
+        return False
 
     async def close(self) -> None:
         await self._session.close()
@@ -233,7 +273,16 @@ def known(status: int) -> str:
     return str(status) if status in STATUSES else "other"
 
 
-def raw_bytes(raw: ClientResponse) -> int:
-    """Return how many bytes of a body came over the wire; what could not be unpacked counts too."""
-    count: int = getattr(raw.content, "total_compressed_bytes", None) or raw.content.total_bytes
-    return count
+def too_large(request: Request) -> TooLarge:
+    limit = in_units(request.limit)
+    if request.is_page:
+        return TooLarge(f"{request}: a result page of more than {limit}; lower the option page_size, if there is one")
+    return TooLarge(f"{request}: the answer is larger than {limit}; this limit has no setting, as no node needs more")
+
+
+def no_room(request: Request) -> TooLarge:
+    limit = in_units(limits.BODIES_BYTES)
+    return TooLarge(
+        f"{request}: all nodes' answers together were larger than {limit}, and this was the largest; "
+        "set a lower page_size, or fewer targets for each exporter"
+    )

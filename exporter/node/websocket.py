@@ -13,7 +13,7 @@ from aiohttp.http import WebSocketError
 from yarl import URL
 
 from exporter.errors import Malformed, TimedOut, TooLarge, Unreachable
-from exporter.node.messages import Request
+from exporter.node.messages import Request, in_units
 
 PROTOCOL = "daml.ws.auth"
 """What a ledger names in its answer, requested or not; the token is in the same header as always."""
@@ -142,5 +142,5 @@ def what_is_wrong(error: object, request: Request) -> Malformed | TooLarge | Unr
     if not isinstance(error, WebSocketError):
         return Unreachable(f"{request}: the connection closed before the end of the answer")
     if error.code == WSCloseCode.MESSAGE_TOO_BIG:
-        return TooLarge(f"{request}: a message is larger than the answer may be")
+        return TooLarge(f"{request}: a message of more than {in_units(request.limit)}; no contract needs as much")
     return Malformed(f"{request}: the answer is not a websocket's")

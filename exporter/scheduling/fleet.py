@@ -12,6 +12,7 @@ from exporter.config.collector_models import ConfiguredTarget
 from exporter.config.loader import Settings
 from exporter.exposition.text import Lines
 from exporter.metrics.counters import Counters
+from exporter.node.body import BodyMemory
 from exporter.node.rate_limit import RateLimits
 from exporter.scheduling.run_log import Progress, log_run
 from exporter.scheduling.schedule import RunStart, Scheduler
@@ -43,6 +44,8 @@ class Fleet:
     ) -> None:
         self.collectors = collectors
         self._rate_limits = rate_limits
+        self.bodies = BodyMemory()
+        """What all targets' answers are read into."""
         self._clock = clock
         self.shard = shard or Shard()
         self.configured: Mapping[str, ConfiguredTarget] = {}
@@ -85,7 +88,9 @@ class Fleet:
             if before and (before.config, before.allowed) == (configured.target_config, settings.budget):
                 kept[name] = before
             else:
-                kept[name] = Target(name, configured.target_config, self._rate_limits, settings.budget, self._clock)
+                kept[name] = Target(
+                    name, configured.target_config, self._rate_limits, settings.budget, self._clock, bodies=self.bodies
+                )
         gone = [target for target in self.targets.values() if target not in kept.values()]
         for target in gone:
             ended += [task for status in target.statuses.values() for task in self._end(status)]

@@ -17,6 +17,7 @@ from exporter.exposition.text import Lines
 from exporter.metrics import self_metrics
 from exporter.metrics.counters import Counters
 from exporter.node.auth import make_auth
+from exporter.node.body import BodyMemory
 from exporter.node.rate_limit import RateLimits
 from exporter.node.transport import Transport
 from exporter.scheduling.runner import run
@@ -39,7 +40,16 @@ class Probing:
 class Target:
     """A target in use: its session, its token, its counters, and how its watches stand."""
 
-    def __init__(self, name: str, config: TargetConfig, rate_limits: RateLimits, allowed: Budget, clock: Clock) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: TargetConfig,
+        rate_limits: RateLimits,
+        allowed: Budget,
+        clock: Clock,
+        *,
+        bodies: BodyMemory | None = None,
+    ) -> None:
         self.config = config
         self.allowed = allowed
         self.counters = Counters([self_metrics.THROTTLED, self_metrics.BUDGET_WAIT])
@@ -48,7 +58,8 @@ class Target:
         self.auth = make_auth(config.auth)
         # A scan counts what each caller asks, however many scans stand behind its host; a participant is one's own.
         owner = None if allowed.is_shared(config.kind) else name
-        self.transport = Transport(config, partial(rate_limits.of, allowed=allowed, target=owner), self.counters, clock)
+        rate_limit_of = partial(rate_limits.of, allowed=allowed, target=owner)
+        self.transport = Transport(config, rate_limit_of, self.counters, clock, bodies)
         self._clock = clock
         self._node_read: dict[str, str] = {}
         """The node that each watch last read, by the watch's key."""

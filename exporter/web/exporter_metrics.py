@@ -43,6 +43,7 @@ class ExporterMetrics:
         yield from self._reloader.samples()
         yield self_metrics.LOG_LINES_DROPPED.sample(dropped_lines())
         yield self_metrics.PROBES.sample(self._probe.running)
+        yield self_metrics.BODY_BYTES.sample(self._fleet.bodies.held)
         if latest := self._fleet.latest:
             yield self_metrics.LAST_START.sample(latest.at)
             yield self_metrics.LATE.sample(latest.late)

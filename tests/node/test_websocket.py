@@ -177,11 +177,14 @@ async def test_a_message_that_makes_no_sense_is_malformed(asking: Asking, conten
 async def test_a_message_may_be_only_so_large(
     asking: Asking, monkeypatch: pytest.MonkeyPatch, is_endless: bool
 ) -> None:
-    monkeypatch.setattr("exporter.limits.ANSWER_BYTES", 2**20)
+    monkeypatch.setattr("exporter.limits.PAGE_BYTES", 2**20)
     pieces = [frame(b"a" * 2**16, is_last=False)] if is_endless else [frame(b"a" * 2**21)]
     endless = itertools.repeat(frame(b"a" * 2**16, 0, is_last=False)) if is_endless else ()
     async with socket_node(*pieces, endless=endless) as node:
-        assert await fault(asking(node.url)) == (TooLarge, f"{ASKED}: a message is larger than the answer may be")
+        assert await fault(asking(node.url)) == (
+            TooLarge,
+            f"{ASKED}: a message of more than 1 MiB; no contract needs as much",
+        )
         assert node.sent < 16 * 2**20
 
 

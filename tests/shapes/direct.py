@@ -39,7 +39,7 @@ def direct(node: Node, operation: str) -> Request:
     """Return what an operation is asked for."""
     method, _, path = operation.partition(" ")
     asked = make_request(method, paths(node).get(operation, path), body=bodies(node).get(operation))
-    return Request(method, path, asked.path, QUERIES.get(operation, {}), asked.body)
+    return Request(method, path, asked.path, QUERIES.get(operation, {}), asked.body, is_page=True)
 
 
 def paths(node: Node) -> dict[str, str]:
