@@ -30,6 +30,10 @@ TEMPLATES = 10_000
 """How many templates a count may tell apart: more than any network has."""
 RUN_ITEMS = 50_000
 """How many samples and memos a run may yield: a node that makes up names must not fill our memory."""
+RUN_SERIES = 10
+"""How many times `max_series` a run may yield of samples: all are kept for the next run, shown or not."""
+RUN_MEMOS = 100
+"""How many memos a run may yield. Each collector has a few, and bounds what is in them."""
 
 BACK_OFF_SECONDS = 600.0
 """How long a node's Retry-After can have us wait, or one that asks for a year would not be watched for a year."""

@@ -277,7 +277,7 @@ class CollectorConfig(Strict):
     stale_after: Duration | None = None
     """How long values are shown after their run; by default 3 intervals, or an interval and a timeout if longer."""
     max_series: int = Field(default=500, ge=1)
-    """How many series it may have; the known ones stay, new ones past this are dropped and counted."""
+    """How many series it may have; the known ones stay, new ones are dropped and counted. Ten times as many fail."""
     options: Strict = Strict()
     """What only this collector has."""
 

@@ -87,6 +87,7 @@ async def ask(watch: Watch, node: Node, previous: RunOutput) -> RunOutput:
     """Return all that a collector yields; two samples of the same series are a bug."""
     items = []
     seen: set[tuple[object, ...]] = set()
+    allowed = watch.collector_config.max_series
     async with aclosing(watch.collector.ask(node, watch.collector_config.options, previous)) as answers:  # type: ignore[type-var]
         async for item in answers:
             items.append(item)
@@ -99,4 +100,11 @@ async def ask(watch: Watch, node: Node, previous: RunOutput) -> RunOutput:
                 if series in seen:
                     raise ValueError(f"two samples of {item.metric.name}{item.labels}")
                 seen.add(series)
+                if len(seen) > limits.RUN_SERIES * allowed:
+                    raise TooLarge(
+                        f"more than {len(seen) - 1} samples, {limits.RUN_SERIES} times max_series ({allowed}); "
+                        "ask for less, or raise max_series"
+                    )
+            elif len(items) - len(seen) > limits.RUN_MEMOS:
+                raise ValueError(f"more than {limits.RUN_MEMOS} memos")
     return RunOutput(items)

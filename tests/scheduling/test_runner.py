@@ -336,6 +336,17 @@ async def test_more_samples_than_any_page_shows_are_too_many(start: Runs, monkey
     assert told(ended) == ("failed", "too_large", said)
 
 
+async def test_a_run_may_yield_ten_times_max_series(start: Runs) -> None:
+    samples = [COUNT.sample(1, of=str(number)) for number in range(5_001)]
+    assert (await start(yielding(*samples[:5_000]))).outcome is Outcome.OK
+    said = "more than 5000 samples, 10 times max_series (500); ask for less, or raise max_series"
+    assert told(await start(yielding(*samples))) == ("failed", "too_large", said)
+
+
+async def test_memos_without_end_are_a_bug(start: Runs) -> None:
+    assert (await start(yielding(*(Memo[int]().of(1) for _ in range(101))))).reason == "bug"
+
+
 async def test_two_samples_of_a_series_are_a_bug(start: Runs) -> None:
     ended = await start(yielding(COUNT.sample(1, of="a"), COUNT.sample(1, of="b"), COUNT.sample(2, of="a")))
     assert told(ended) == (
