@@ -4,10 +4,10 @@ CONFIG ?= exporter.yaml
 RUN := .venv/bin/python -m
 
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-slow coverage check lint types docs test-chart chart incidents bench lock package collector clean
+.PHONY: help demo run test test-slow test-lowest coverage check lint types docs test-chart chart incidents bench lock package collector clean
 
 help: ## List all targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/installed ## Run the exporter on a simulated network: http://localhost:10066/
 	@.venv/bin/canton-exporter demo
@@ -20,6 +20,10 @@ test: .venv/installed ## Run the tests, but for slow ones: the demo, and rules o
 
 test-slow: .venv/installed ## Run the slow tests
 	@$(RUN) pytest -m slow
+
+test-lowest: .venv/lowest/installed ## Run the tests of what uses dependencies, on the lowest versions allowed
+	@.venv/lowest/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider tests/node tests/scheduling \
+	  tests/config tests/exposition tests/metrics tests/web tests/test_every_collector.py
 
 coverage: .venv/installed ## Run all tests and list the lines that none of them reaches
 	@$(RUN) pytest -n auto --dist worksteal --cov=exporter --cov-report=term:skip-covered
@@ -71,6 +75,15 @@ clean: ## Remove what was made
 	@$(PYTHON) -m venv .venv
 	@$(RUN) pip install -q --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(RUN) pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+# The lowest versions of what pyproject.toml names, with what those need, and the tools of tests as they are locked.
+.venv/lowest/installed: .venv/installed
+	@rm -rf .venv/lowest && $(PYTHON) -m venv .venv/lowest
+	@.venv/bin/uv pip compile -q --resolution lowest-direct --python .venv/lowest/bin/python pyproject.toml -o .venv/lowest/lowest.txt
+	@.venv/bin/uv pip compile -q --python .venv/lowest/bin/python pyproject.toml --group dev -c .venv/lowest/lowest.txt -o .venv/lowest/all.txt
+	@.venv/bin/uv pip install -q --python .venv/lowest/bin/python -r .venv/lowest/all.txt
+	@.venv/bin/uv pip install -q --python .venv/lowest/bin/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/chart: requirements/chart.txt .venv/installed

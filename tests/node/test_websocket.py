@@ -6,6 +6,7 @@ import ssl
 from contextlib import aclosing
 from typing import Any
 
+import aiohttp
 import pytest
 import trustme
 
@@ -145,7 +146,11 @@ async def test_under_tls_the_certificate_has_to_be_trusted(
         ),
         pytest.param([*things(1), frame(b"\x03", CLOSE)], Malformed, "", id="half a code"),
         pytest.param([*things(1), frame(b"\xff\xfe")], Malformed, "", id="no text"),
-        pytest.param([*things(1), frame(b"{}", reserved=0x40)], Malformed, "", id="packed, which nobody agreed on"),
+        pytest.param(
+            [*things(1), frame(b"{}", reserved=0x40)],
+            *((Unreachable, BROKE) if aiohttp.__version__ == "3.14.1" else (Malformed, "")),  # where it hangs up itself
+            id="packed, which nobody agreed on",
+        ),
         pytest.param([*things(1), frame(b"{}", 5)], Malformed, "", id="no such frame"),
         pytest.param([frame(b'{"cou', is_last=False), *things(1)], Malformed, "", id="one message in another"),
         pytest.param([b"HTTP/1.1 200 OK\r\n\r\n"], Malformed, "", id="no websocket"),
