@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -48,12 +48,12 @@ def build(
     reloader = Reloader(settings, read or (lambda: settings), fleet, clock)
     probe = Probe(fleet, clock, flags.timeout_offset)
     exporter_metrics = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
-    pages = Pages(clock)
+    pages, other_pages = Pages(clock), Pages(clock)  # a thread each: no page for people delays a scrape
     ready_at = clock.monotonic() + READY_AFTER_SECONDS
     application = make_application(
         Scrape(fleet, pages, exporter_metrics.lines),
-        StatusPage(fleet, clock, flags.web_telemetry_path, flags.external_url),
-        Lifecycle(lambda: reloader.settings, reloader.reload if read else None),
+        StatusPage(fleet, other_pages, clock, flags.web_telemetry_path, flags.external_url),
+        Lifecycle(lambda: reloader.settings, reloader.reload if read else None, other_pages),
         probe,
         lambda: fleet.first_round.is_set() or clock.monotonic() >= ready_at,
         same_site=SameSite(flags.web_external_url, flags.web_allowed_host, lambda: access.is_guarded),
@@ -62,7 +62,7 @@ def build(
         telemetry_path=flags.web_telemetry_path,
         max_requests=flags.web_max_requests,
     )
-    return App(fleet, reloader, pages, Server(application, access, flags.web_listen_address))
+    return App(fleet, reloader, (pages, other_pages), Server(application, access, flags.web_listen_address))
 
 
 @dataclass
@@ -71,7 +71,7 @@ class App:
 
     fleet: Fleet
     reloader: Reloader
-    pages: Pages
+    pages: Sequence[Pages]
     server: Server
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -86,7 +86,8 @@ class App:
             log.info("stopping")
         finally:
             await asyncio.gather(self.fleet.stop(), self.server.stop())
-            self.pages.close()
+            for each in self.pages:
+                each.close()
 
 
 async def freeze_garbage(fleet: Fleet) -> None:

@@ -76,7 +76,8 @@ FLAGS: Mapping[str, dict[str, Any]] = {
         "type": read_count,
         "default": 40,
         "metavar": "N",
-        "help": "maximum number of concurrent scrapes, and of concurrent probes; more get status 503 (default 40)",
+        "help": "maximum number of concurrent scrapes, and of concurrent probes, reloads and other pages; more get "
+        "status 503 (default 40)",
     },
     "web.external-url": {
         "type": read_url,

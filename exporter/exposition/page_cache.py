@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from exporter.clock import Clock
 from exporter.exposition.text import Format, Lines, write_page
@@ -52,18 +53,30 @@ class Pages:
 
         `key` names the page, `change` changes whenever the page would, `blocks` gathers what it is made of.
         """
+        return await self.get_made(key, change, lambda: partial(write_page, blocks(), format_), gzipped=gzipped)
+
+    async def get_made(
+        self,
+        key: object,
+        change: Callable[[], object],
+        prepare: Callable[[], Callable[[], bytes]],
+        *,
+        gzipped: bool = False,
+        oldest_seconds: float = OLDEST_SECONDS,
+    ) -> bytes:
+        """Return another kind of page: `prepare` gathers what it shows, and returns what makes it in the thread."""
         called = self._clock.monotonic()
-        while (page := self._held(key, change(), called)) is None:
-            await self._once(key, lambda: self._make(key, change(), blocks(), format_))
+        while (page := self._held(key, change(), called, oldest_seconds)) is None:
+            await self._once(key, lambda: self._make(key, change(), prepare()))
         while gzipped and page.gzipped is None:
             await self._once(id(page), lambda: self._gzip(page))
         return page.gzipped if gzipped and page.gzipped else page.plain
 
-    def _held(self, key: object, change: object, called: float) -> Page | None:
+    def _held(self, key: object, change: object, called: float, oldest_seconds: float) -> Page | None:
         page = self._pages.get(key)
         if page is None or page.made >= called:
             return page
-        return page if page.change == change and called - page.made < self.OLDEST_SECONDS else None
+        return page if page.change == change and called - page.made < oldest_seconds else None
 
     async def _once(self, key: object, make: Callable[[], Coroutine[None, None, None]]) -> None:
         """Wait for what is being made, or begin it; it goes on for the others if the one who began it goes away."""
@@ -74,10 +87,10 @@ class Pages:
             making.add_done_callback(lambda done: self._making.pop(key) if self._making.get(key) is done else None)
         await asyncio.shield(making)
 
-    async def _make(self, key: object, change: object, blocks: Sequence[Lines], format_: Format) -> None:
+    async def _make(self, key: object, change: object, make: Callable[[], bytes]) -> None:
         made = self._clock.monotonic()
         self.rendered += 1
-        self._pages[key] = Page(change, made, await self._in_thread(write_page, blocks, format_))
+        self._pages[key] = Page(change, made, await self._in_thread(make))
         self._pages.move_to_end(key)
         while len(self._pages) > self.KEPT:
             self._pages.popitem(last=False)

@@ -56,11 +56,12 @@ def make_application(
     application.router.add_get(f"{prefix}/-/healthy", healthy)
     application.router.add_get(f"{prefix}/-/ready", ready)
     application.router.add_get(f"{prefix}/probe", at_most(max_requests, probe.answer))
-    application.router.add_get(f"{prefix}/config", lifecycle.show)
+    application.router.add_get(f"{prefix}/config", at_most(max_requests, lifecycle.show))
+    reload = at_most(max_requests, lifecycle.reload)
     for method in ("POST", "PUT"):
-        application.router.add_route(method, f"{prefix}/-/reload", lifecycle.reload)
+        application.router.add_route(method, f"{prefix}/-/reload", reload)
     if telemetry_path != "/":
-        application.router.add_get(f"{prefix}/", status_page.answer)
+        application.router.add_get(f"{prefix}/", at_most(max_requests, status_page.answer))
     if prefix:
         application.router.add_get("/", to_prefix)
         application.router.add_get(prefix, to_prefix)

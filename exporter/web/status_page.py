@@ -1,18 +1,24 @@
 """The first page: every watch, its state and its last message, for anybody who opens the port in a browser."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
+from typing import NamedTuple
 
 from aiohttp import web
 
 from exporter import __version__
 from exporter.clock import Clock
 from exporter.config.durations import write_duration
+from exporter.exposition.page_cache import Pages
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.watch import Outcome
 from exporter.scheduling.watch_status import WatchStatus
+
+OLDEST_SECONDS = 5.0
+"""How old the page may be if no run has ended: it shows how long ago each did, and how far those under way are."""
 
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>canton-exporter</title>
@@ -50,40 +56,62 @@ TARGET = """<h2>{name} <span class="{state}">{state}</span></h2><p class="quiet"
 """
 
 
+class ShownTarget(NamedTuple):
+    """What the page shows of a target."""
+
+    name: str
+    state: str
+    about: tuple[str, ...]
+    statuses: Sequence[WatchStatus]
+
+
 @dataclass
 class StatusPage:
     """The status page's handler."""
 
     fleet: Fleet
+    pages: Pages
     clock: Clock
     telemetry_path: str
     prefix: str = ""
 
     async def answer(self, request: web.Request) -> web.Response:
-        statuses = list(self.fleet.statuses())
-        states = Counter(map(state_of, statuses))
+        body = await self.pages.get_made("/", self.fleet.change, self._prepare, oldest_seconds=OLDEST_SECONDS)
+        return web.Response(body=body, content_type="text/html", charset="utf-8")
+
+    def _prepare(self) -> Callable[[], bytes]:
+        """Gather on the event loop what changes there, and return what makes the page of it."""
         shard = self.fleet.shard
         part = f"{shard}: {len(self.fleet.targets)} of {len(self.fleet.configured)} targets &middot; "
+        return partial(self._write, part if shard.total > 1 else "", list(self._targets()))
+
+    def _targets(self) -> Iterator[ShownTarget]:
+        for name, target in self.fleet.targets.items():
+            config, url = target.config, target.transport.destination.public_url
+            state = {True: "up", False: "down", None: ""}[target.is_up()]
+            about = (config.kind, url, config.network, config.role)
+            yield ShownTarget(name, state, about, list(target.statuses.values()))
+
+    def _write(self, part: str, targets: Sequence[ShownTarget]) -> bytes:
+        states = Counter(state_of(status) for target in targets for status in target.statuses)
         counts = ", ".join(f"{count} {state}" for state, count in states.items())
         text = PAGE.format(
             version=escape(__version__),
-            part=part if shard.total > 1 else "",
-            summary=f"{len(statuses)} watches{': ' if counts else ''}{counts}",
+            part=part,
+            summary=f"{states.total()} watches{': ' if counts else ''}{counts}",
             prefix=escape(self.prefix),
             metrics=escape(self.telemetry_path),
-            targets="".join(self._targets()),
+            targets="".join(
+                TARGET.format(
+                    name=escape(target.name),
+                    state=target.state,
+                    about=" &middot; ".join(map(escape, target.about)),
+                    rows="".join(map(self._row, target.statuses)),
+                )
+                for target in targets
+            ),
         )
-        return web.Response(text=text, content_type="text/html")
-
-    def _targets(self) -> Iterator[str]:
-        for name, target in self.fleet.targets.items():
-            config, url = target.config, target.transport.destination.public_url
-            yield TARGET.format(
-                name=escape(name),
-                state={True: "up", False: "down", None: ""}[target.is_up()],
-                about=" &middot; ".join(map(escape, (config.kind, url, config.network, config.role))),
-                rows="".join(self._row(status) for status in target.statuses.values()),
-            )
+        return text.encode(errors="replace")
 
     def _row(self, status: WatchStatus) -> str:
         run, collector_config, state = status.last, status.watch.collector_config, state_of(status)

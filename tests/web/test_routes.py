@@ -2,7 +2,10 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator, Awaitable, Callable
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -85,14 +88,17 @@ COLLECTORS = {name: discover()[name] for name in ("feature_support", "health", "
 async def open_site(node: TestNode) -> AsyncIterator[Open]:
     """Return a function that serves two targets, or a shard's part of them, and gives a client of it."""
     fleets: list[Fleet] = []
-    pages = Pages(Clock())
+    pages: list[Pages] = []
     clients: list[TestClient[Any, Any]] = []
 
     async def reload() -> None:
+        await reload_takes.wait()
         if wrong:
             raise WrongConfiguration(wrong)
 
     wrong: list[str] = []
+    reload_takes = asyncio.Event()
+    reload_takes.set()
 
     async def open_site(
         prefix: str = "",
@@ -118,12 +124,15 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         }
         settings, errors = check({"targets": targets}, COLLECTORS)
         assert settings is not None, errors
+        in_force = [settings]
         await fleet.apply(settings)  # and not started: a watch runs when a test lets it
+        page, other_pages = Pages(Clock()), Pages(Clock())
+        pages.extend((page, other_pages))
         exporter_lines = Lines([self_metrics.RELOAD_SUCCESSFUL.sample(1)])
         application = make_application(
-            Scrape(fleet, pages, lambda: exporter_lines),
-            StatusPage(fleet, Clock(), path, prefix),
-            Lifecycle(lambda: settings, reload if has_file else None),
+            Scrape(fleet, page, lambda: exporter_lines),
+            StatusPage(fleet, other_pages, Clock(), path, prefix),
+            Lifecycle(lambda: in_force[-1], reload if has_file else None, other_pages),
             Probe(fleet, Clock(), timedelta(seconds=0.5)),
             lambda: ready,
             same_site=same_site or SameSite(None, (), lambda: False),
@@ -133,6 +142,9 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
             max_requests=most,
         )
         client = TestClient(TestServer(application), auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
+        client.in_force = in_force  # type: ignore[attr-defined] # for tests that change the settings
+        client.pages = other_pages  # type: ignore[attr-defined] # for tests that count how often one is made
+        client.reload_takes = reload_takes  # type: ignore[attr-defined] # for tests in which a reload takes long
         client.wrong = wrong  # type: ignore[attr-defined] # for tests that spoil the configuration
         client.fleet = fleet  # type: ignore[attr-defined] # for tests that let a watch run
         clients.append(client)
@@ -144,7 +156,8 @@ async def open_site(node: TestNode) -> AsyncIterator[Open]:
         await client.close()
     for fleet in fleets:
         await fleet.stop()
-    pages.close()
+    for each in pages:
+        each.close()
 
 
 async def test_the_page_is_served_in_each_format_packed_or_not(open_site: Open) -> None:
@@ -257,6 +270,51 @@ async def test_scrapes_beyond_the_limit_are_turned_away_and_the_others_are_answe
     answers = await asyncio.gather(*(client.get("/metrics") for _ in range(10)))
     assert {answer.status for answer in answers} == {200, 503}
     assert (await client.get("/metrics")).status == 200
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/"), ("GET", "/config"), ("POST", "/-/reload")])
+async def test_pages_and_reloads_beyond_the_limit_are_turned_away_too(open_site: Open, method: str, path: str) -> None:
+    client = await open_site(most=2)
+    client.reload_takes.clear()
+    with occupied(client.pages):
+        asked = [asyncio.create_task(client.request(method, path)) for _ in range(10)]
+        refused, waiting = set[Any](), {*asked}
+        while len(refused) < 8:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            refused |= done
+        assert {task.result().status for task in refused} == {503}
+        assert (await client.get("/-/healthy")).status == 200
+    client.reload_takes.set()
+    assert {answer.status for answer in await asyncio.gather(*waiting)} == {200}
+    assert (await client.request(method, path)).status == 200
+
+
+@contextmanager
+def occupied(pages: Pages) -> Iterator[None]:
+    """Keep the thread that makes pages busy, and with it whatever waits for a page."""
+    go_on = threading.Event()
+    pages._thread.submit(go_on.wait, 60)
+    yield
+    go_on.set()
+
+
+@pytest.mark.parametrize("path", ["/", "/config"])
+async def test_a_page_is_made_once_for_all_who_ask_until_something_changes(open_site: Open, path: str) -> None:
+    client = await open_site()
+    with occupied(client.pages):
+        asked = [asyncio.create_task(client.get(path)) for _ in range(10)]
+        assert (await client.get("/metrics")).status == 200, "the event loop goes on, and scrapes do"
+    assert {answer.status for answer in await asyncio.gather(*asked)} == {200}
+    made = client.pages.rendered
+    assert made <= 2, "one more for those who asked after it was begun"
+    assert (await client.get(path)).status == 200
+    assert client.pages.rendered == made
+    client.fleet.changed()
+    client.in_force.append(replace(client.in_force[-1], party_labels="short"))
+    assert (await client.get(path)).status == 200
+    assert client.pages.rendered == made + 1
+    if path == "/config":
+        assert "party_labels: short\n" in await (await client.get(path)).text()
 
 
 async def test_other_paths_and_methods_are_not_there(open_site: Open) -> None:
