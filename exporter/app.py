@@ -47,7 +47,9 @@ def build(
     fleet = Fleet(discover(), RateLimits(), clock, shard)
     reloader = Reloader(settings, read or (lambda: settings), fleet, clock)
     probe = Probe(fleet, clock, flags.timeout_offset)
-    exporter_metrics = ExporterMetrics(fleet, reloader, probe, has_process=not flags.web_disable_exporter_metrics)
+    exporter_metrics = ExporterMetrics(
+        fleet, reloader, probe, access, has_process=not flags.web_disable_exporter_metrics
+    )
     pages, other_pages = Pages(clock), Pages(clock)  # a thread each: no page for people delays a scrape
     ready_at = clock.monotonic() + READY_AFTER_SECONDS
     application = make_application(

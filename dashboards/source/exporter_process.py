@@ -211,4 +211,14 @@ def work() -> list[Made]:
             width=6,
             bars=True,
         ),
+        graph(
+            "Refused logins",
+            "Requests to the exporter's own port with a wrong password or an unknown user, where the web configuration "
+            "has users. Normal is 0. A steady rate is a scraper with an old password; bursts are somebody who guesses. "
+            "The exporter's log names the address, at most once a minute.",
+            more("canton_exporter_logins_refused_total"),
+            WORTH_A_LOOK,
+            width=6,
+            bars=True,
+        ),
     ]

@@ -31,6 +31,10 @@ LOG_LINES_DROPPED = Metric(
     "canton_exporter_log_lines_dropped_total",
     "Log lines that were dropped, as nobody read the log or it could not be written.",
 )
+LOGINS_REFUSED = Metric(
+    "canton_exporter_logins_refused_total",
+    "Requests to this exporter with a wrong password or an unknown user.",
+)
 PROBES = Metric("canton_exporter_probes_running", "Number of /probe requests that are being answered.")
 BODY_BYTES = Metric(
     "canton_exporter_body_bytes_in_flight",

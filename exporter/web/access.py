@@ -4,34 +4,26 @@ As with the toolkit, no path is exempt: /-/healthy and /-/ready want the passwor
 probe brings a password in `httpHeaders`, or runs `canton-exporter health`, which needs no certificate either.
 """
 
-import asyncio
 import base64
-import hmac
 import logging
-import secrets
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from hashlib import blake2b
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Self
 
-import bcrypt
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from aiolimiter import AsyncLimiter
-from pydantic import SecretStr
 
 from exporter.config.yaml_file import read_file
 from exporter.errors import WrongConfiguration
 from exporter.files import Stamp, stamp
+from exporter.web.log_throttle import LogThrottle
+from exporter.web.users import TooManyGuesses, Users
 from exporter.web.web_config import RateLimit, WebConfig, check, files
 
 log = logging.getLogger(__name__)
-
-MOST_WAITING = 16
-"""How many passwords may be hashed or wait for it: more are turned away, so that guessing cannot pile up work."""
 
 
 class AccessControl:
@@ -46,8 +38,12 @@ class AccessControl:
         self._config = WebConfig()
         self._tls: ReloadingContext | None = None
         self._headers: Mapping[str, str] = {}
-        self._limiter: AsyncLimiter | None = None
+        self._limiters: Mapping[bool, AsyncLimiter] = {}
+        """By whether the password was right before: what strangers send must not use up what Prometheus may."""
         self._users = Users()
+        self._throttle = LogThrottle(log)
+        self.refused = 0
+        """How many logins were refused, as their password was wrong or their user unknown."""
 
     @classmethod
     def load(cls, path: Path | None) -> Self:
@@ -76,22 +72,30 @@ class AccessControl:
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         self._refresh()
-        if self._limiter:
-            if not self._limiter.has_capacity():
+        name, password = read_credentials(request.headers.get("Authorization", ""))
+        if limiter := self._limiters.get(self._users.knows(name, password)):
+            if not limiter.has_capacity():
                 raise web.HTTPTooManyRequests(text="the rate_limit of the web configuration is reached\n")
-            await self._limiter.acquire()
+            await limiter.acquire()
         tls = self._config.tls_server_config
         if tls and tls.client_allowed_sans:  # checked here, as Python's TLS cannot choose whom a handshake verifies
             certificate = request.get_extra_info("peercert") or {}
             if not {*subject_alternative_names(certificate)} & {*tls.client_allowed_sans}:
                 raise web.HTTPForbidden(text="the client's certificate has none of the client_allowed_sans\n")
         if self._config.basic_auth_users:
-            name, password = read_credentials(request.headers.get("Authorization", ""))
-            if not name or not await self._users.admit(name, password):
-                raise web.HTTPUnauthorized(
-                    headers={"WWW-Authenticate": "Basic"}, text="a user and password are required\n"
-                )
+            await self._check_password(name, password, request.remote)
         return await handler(request)
+
+    async def _check_password(self, name: bytes, password: bytes, address: str | None) -> None:
+        try:
+            if name and await self._users.admit(name, password, address):
+                return
+        except TooManyGuesses as error:
+            raise web.HTTPServiceUnavailable(text="too many passwords wait to be checked\n") from error
+        if name or password:  # a browser asks without them first
+            self.refused += 1
+            self._throttle.warn("a login was refused", address=address)
+        raise web.HTTPUnauthorized(headers={"WWW-Authenticate": "Basic"}, text="a user and password are required\n")
 
     async def _add_headers(self, request: web.Request, response: web.StreamResponse) -> None:
         response.headers.update(self._headers)
@@ -125,7 +129,7 @@ class AccessControl:
         elif context and self._tls:
             self._tls.latest = context
         if config.rate_limit != self._config.rate_limit:
-            self._limiter = make_limiter(config.rate_limit)
+            self._limiters = make_limiters(config.rate_limit)
         self._users.replace(config.basic_auth_users)
         self._headers = config.http_server_config.headers.model_dump(by_alias=True, exclude_none=True)
         self._config = config
@@ -150,55 +154,11 @@ class ReloadingContext(ssl.SSLContext):
         return self.latest.wrap_bio(*arguments, **options)
 
 
-class Users:
-    """Whose password is right. Hashing is slow by intent: it has its own thread, and what was right is remembered."""
-
-    def __init__(self) -> None:
-        self._hashes: dict[bytes, bytes] = {}
-        self._thread = ThreadPoolExecutor(1, "passwords")
-        self._waiting = 0
-        self._secret = secrets.token_bytes(32)
-        self._right: dict[bytes, bytes] = {}
-        """Each user's last right password, as a digest that only this process can make."""
-
-    def replace(self, hashes: Mapping[str, SecretStr]) -> None:
-        changed = {name.encode(): text.get_secret_value().encode() for name, text in hashes.items()}
-        if changed != self._hashes:
-            self._hashes = changed
-            self._right.clear()
-
-    async def admit(self, name: bytes, password: bytes) -> bool:
-        """Return whether a password is right. Raises HTTPServiceUnavailable if too many are being checked."""
-        digest = self._digest(name + b":" + password)
-        if hmac.compare_digest(self._right.get(name, b""), digest):
-            return True
-        if self._waiting >= MOST_WAITING:
-            raise web.HTTPServiceUnavailable(text="too many passwords wait to be checked\n")
-        expected = self._hashes.get(name)
-        # An unknown name must cost what a known one does: it is checked against somebody's hash, always the same one's.
-        somebody = [*self._hashes.values()][int.from_bytes(self._digest(name)) % len(self._hashes)]
-        self._waiting += 1
-        try:
-            # bcrypt never looked at more than 72 bytes; the Python package has them cut off by its caller.
-            right = await asyncio.get_running_loop().run_in_executor(
-                self._thread, bcrypt.checkpw, password[:72], expected or somebody
-            )
-        finally:
-            self._waiting -= 1
-        if not right or expected is None or self._hashes.get(name) != expected:  # the users may have changed meanwhile
-            return False
-        self._right[name] = digest
-        return True
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _digest(self, text: bytes) -> bytes:
-        return blake2b(text, key=self._secret).digest()
-
-
-def make_limiter(limit: RateLimit) -> AsyncLimiter | None:
-    return AsyncLimiter(limit.burst, limit.burst * limit.interval.total_seconds()) if limit.interval else None
+def make_limiters(limit: RateLimit) -> Mapping[bool, AsyncLimiter]:
+    if not limit.interval:
+        return {}
+    seconds = limit.burst * limit.interval.total_seconds()
+    return {is_known: AsyncLimiter(limit.burst, seconds) for is_known in (False, True)}
 
 
 def read_credentials(header: str) -> tuple[bytes, bytes]:

@@ -14,17 +14,21 @@ from exporter.metrics import self_metrics
 from exporter.metrics.metric import Sample
 from exporter.scheduling.fleet import Fleet
 from exporter.scheduling.reload import Reloader
+from exporter.web.access import AccessControl
 from exporter.web.probe import Probe
 
 
 class ExporterMetrics:
     """Reads them from the parts that know them, whenever a page is made."""
 
-    def __init__(self, fleet: Fleet, reloader: Reloader, probe: Probe, *, has_process: bool) -> None:
+    def __init__(
+        self, fleet: Fleet, reloader: Reloader, probe: Probe, access: AccessControl, *, has_process: bool
+    ) -> None:
         """Take the parts, and whether the metrics of the process and of Python belong to it."""
         self._fleet = fleet
         self._reloader = reloader
         self._probe = probe
+        self._access = access
         self._build_info = self_metrics.BUILD_INFO.sample(
             1, version=__version__, revision=revision(), pythonversion=platform.python_version()
         )
@@ -42,6 +46,7 @@ class ExporterMetrics:
         yield self_metrics.SHARDS.sample(self._fleet.shard.total)
         yield from self._reloader.samples()
         yield self_metrics.LOG_LINES_DROPPED.sample(dropped_lines())
+        yield self_metrics.LOGINS_REFUSED.sample(self._access.refused)
         yield self_metrics.PROBES.sample(self._probe.running)
         yield self_metrics.BODY_BYTES.sample(self._fleet.bodies.held)
         if latest := self._fleet.latest:

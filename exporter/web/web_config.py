@@ -136,7 +136,7 @@ class Http(IgnoresBlanks):
 
 
 class RateLimit(IgnoresBlanks):
-    """How many requests there may be, of all clients together."""
+    """How many requests there may be, of all clients together; as many more with passwords that were right before."""
 
     interval: IntervalOrNone = None
     """The time between two requests in the long run; 0 means no limit."""

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from exporter.errors import WrongConfiguration
-from exporter.web import access
+from exporter.web import users
 from exporter.web.access import AccessControl
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "web-config.example.yml"
@@ -91,6 +92,7 @@ def errors_of(file: Path) -> list[str]:
 async def serve() -> AsyncIterator[Serve]:
     """Return a function that serves by a file, and returns the address."""
     runners = []
+    opened: list[AccessControl] = []
 
     async def hello(request: web.Request) -> web.Response:
         return web.Response(text="hello")
@@ -100,6 +102,7 @@ async def serve() -> AsyncIterator[Serve]:
 
     async def serve(path: Path | None) -> str:
         found = AccessControl.load(path)
+        opened.append(found)
         application = web.Application()
         application.router.add_get("/", hello)
         application.router.add_get("/-/healthy", hello)
@@ -112,6 +115,7 @@ async def serve() -> AsyncIterator[Serve]:
         await listener.start()
         return f"http{'s' if context else ''}://127.0.0.1:{runners[-1].addresses[0][1]}"
 
+    serve.opened = opened  # type: ignore[attr-defined] # for tests that look at what it counted
     yield serve
     for runner in runners:
         await runner.cleanup()
@@ -127,21 +131,33 @@ def trusting(authority: trustme.CA, certificate: trustme.LeafCert | None = None)
 
 
 async def ask(
-    url: str, user: tuple[str, str] | None = None, tls: ssl.SSLContext | bool = True, **headers: str
+    url: str,
+    user: tuple[str, str] | None = None,
+    tls: ssl.SSLContext | bool = True,
+    *,
+    address: str | None = None,
+    **headers: str,
 ) -> tuple[int, Any]:
     """Ask over a connection of its own; return the status and the headers of the answer."""
     if user:
         headers["Authorization"] = f"Basic {base64.b64encode(':'.join(user).encode()).decode()}"
+    local = (address, 0) if address else None
     async with (
-        ClientSession(connector=TCPConnector(ssl=tls, force_close=True)) as session,
+        ClientSession(connector=TCPConnector(ssl=tls, force_close=True, local_addr=local)) as session,
         session.get(url, headers=headers) as answer,
     ):
         await answer.read()
         return answer.status, answer.headers
 
 
-async def status(url: str, user: tuple[str, str] | None = None, tls: ssl.SSLContext | bool = True) -> int:
-    return (await ask(url, user, tls))[0]
+async def status(
+    url: str,
+    user: tuple[str, str] | None = None,
+    tls: ssl.SSLContext | bool = True,
+    *,
+    address: str | None = None,
+) -> int:
+    return (await ask(url, user, tls, address=address))[0]
 
 
 async def certificate_served(url: str, authority: trustme.CA) -> bytes | None:
@@ -349,14 +365,17 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     return seen
 
 
-async def test_a_right_password_is_hashed_once_and_a_wrong_one_every_time(
+async def test_a_right_password_is_hashed_once_and_then_no_guess_is(
     file: Path, serve: Serve, checks: list[bytes]
 ) -> None:
     say(file, basic_auth_users={"alice": ALICE})
     url = await serve(file)
-    assert [await status(url, ("alice", "wonderland")) for _ in range(3)] == [200] * 3
-    assert len(checks) == 1
     assert [await status(url, ("alice", "wrong")) for _ in range(3)] == [401] * 3
+    assert len(checks) == 3
+    assert [await status(url, ("alice", "wonderland")) for _ in range(3)] == [200] * 3
+    assert len(checks) == 4
+    guesses = [("alice", "wrong"), ("bob", "wonderland"), ("bob", "wrong"), ("alice", "")]
+    assert [await status(url, guess) for guess in guesses] == [401] * 4
     assert len(checks) == 4
 
 
@@ -370,28 +389,122 @@ async def test_an_unknown_user_costs_one_hash_of_a_known_ones_cost(
     assert len(set(checks)) == 1, "or the answer's time would tell that the name is unknown"
 
 
-async def test_guessing_cannot_pile_up_work_and_holds_up_nobody_who_is_known(
-    file: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(access, "MOST_WAITING", 2)
-    say(file, basic_auth_users={"alice": ALICE})
-    url = await serve(file)
-    assert await status(url, ("alice", "wonderland")) == 200
-    begun, go_on = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
+@dataclass
+class SlowHash:
+    """Lets no password be checked until it may, and checks them really then."""
 
-    def checkpw(*_: bytes) -> bool:
-        loop.call_soon_threadsafe(begun.set)
-        return not go_on.wait(60)
+    begun: asyncio.Event
+    go_on: threading.Event
+
+
+@pytest.fixture
+async def slow_hash(monkeypatch: pytest.MonkeyPatch) -> SlowHash:
+    slow, loop, really = SlowHash(asyncio.Event(), threading.Event()), asyncio.get_running_loop(), bcrypt.checkpw
+
+    def checkpw(password: bytes, expected: bytes) -> bool:
+        loop.call_soon_threadsafe(slow.begun.set)
+        slow.go_on.wait(60)
+        return really(password, expected)
 
     monkeypatch.setattr(bcrypt, "checkpw", checkpw)
-    guesses = [asyncio.create_task(status(url, ("alice", f"guess {n}"))) for n in range(3)]
-    await begun.wait()
+    return slow
+
+
+def guess(url: str, number: int, address: str = "127.0.0.1") -> asyncio.Task[int]:
+    return asyncio.create_task(status(url, ("alice", f"guess {number}"), address=address))
+
+
+async def test_guessing_cannot_pile_up_work(
+    file: Path, serve: Serve, slow_hash: SlowHash, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users, "MOST_OF_ADDRESS", 2)
+    say(file, basic_auth_users={"alice": ALICE})
+    url = await serve(file)
+    guesses = [guess(url, 0)]
+    await slow_hash.begun.wait()
+    guesses += [guess(url, number) for number in range(1, 5)]
+    done, waiting = set[asyncio.Task[int]](), {*guesses}
+    while len(done) < 2:
+        ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        done |= ended
+    assert [each.result() for each in done] == [503, 503]
+    slow_hash.go_on.set()
+    assert await asyncio.gather(*waiting) == [401] * 3
+
+
+async def test_a_strangers_guesses_keep_no_right_password_out(
+    file: Path, serve: Serve, slow_hash: SlowHash, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users, "MOST_WAITING", 10)
+    say(file, basic_auth_users={"alice": ALICE})
+    url = await serve(file)
+    guesses = [guess(url, 0)]
+    await slow_hash.begun.wait()
+    guesses += [guess(url, number) for number in range(1, 11)]
+    queue = serve.opened[-1]._users._queue._waiting  # type: ignore[attr-defined]
+    async with asyncio.timeout(60):
+        while sum(map(len, queue.values())) < 10:  # noqa: ASYNC110 - nothing tells from outside when all of them wait
+            await asyncio.sleep(0.01)
+    right = asyncio.create_task(status(url, ("alice", "wonderland"), address="127.0.0.2"))
     done, waiting = await asyncio.wait(guesses, return_when=asyncio.FIRST_COMPLETED)
-    assert [guess.result() for guess in done] == [503]
+    assert [each.result() for each in done] == [503], "one made room"
+    slow_hash.go_on.set()
+    assert await right == 200
+    assert await asyncio.gather(*waiting) == [401] * 10
+
+
+async def test_nor_do_those_of_somebody_behind_the_same_proxy(file: Path, serve: Serve, slow_hash: SlowHash) -> None:
+    say(file, basic_auth_users={"alice": ALICE})
+    url = await serve(file)
+    guesses = [guess(url, number) for number in range(30)]
+    await slow_hash.begun.wait()
+    right = asyncio.create_task(status(url, ("alice", "wonderland")))
+    slow_hash.go_on.set()
+    assert await right == 200
+    assert await asyncio.gather(*guesses) == [401] * 30
+
+
+async def test_a_guess_of_a_client_that_went_away_waits_no_more(slow_hash: SlowHash) -> None:
+    queue = users.FairQueue()
+    first = asyncio.create_task(queue.check(b"a", ALICE.encode(), "::1"))
+    await slow_hash.begun.wait()
+    gone = [asyncio.create_task(queue.check(b"b", ALICE.encode(), "::2")) for _ in range(3)]
+    await asyncio.sleep(0)
+    for each in gone:
+        each.cancel()
+    await asyncio.gather(*gone, return_exceptions=True)
+    assert not any(queue._waiting.values())
+    slow_hash.go_on.set()
+    assert await first is False
+    assert await queue.check(b"wonderland", ALICE.encode(), "::1") is True
+    queue.close()
+
+
+def test_an_ipv6_network_counts_as_one_address() -> None:
+    assert users.group_of("2001:db8::1") == users.group_of("2001:db8::ffff:2") != users.group_of("2001:db8:0:1::1")
+    assert users.group_of("::ffff:10.0.0.1") != users.group_of("::ffff:10.0.0.2")
+    assert users.group_of("10.0.0.1") != users.group_of("10.0.0.2")
+    assert users.group_of(None) == users.group_of("") == ""
+
+
+async def test_refused_logins_are_counted_and_one_line_names_the_address(
+    file: Path, serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
+    say(file, basic_auth_users={"alice": ALICE})
+    url = await serve(file)
+    assert await status(url) == 401
+    assert serve.opened[-1].refused == 0, "a browser asks without a password first"  # type: ignore[attr-defined]
+    for user in (("alice", "hunter2"), ("hunter2", "x"), ("alice", "hunter2")):
+        assert await status(url, user) == 401
     assert await status(url, ("alice", "wonderland")) == 200
-    go_on.set()
-    assert await asyncio.gather(*waiting) == [401, 401]
+    assert serve.opened[-1].refused == 3  # type: ignore[attr-defined]
+    [record] = caplog.records
+    assert (record.levelname, record.message, vars(record)["address"]) == (
+        "WARNING",
+        "a login was refused",
+        "127.0.0.1",
+    )
+    assert "hunter2" not in str(vars(record)), "somebody may write the password in the place of the name"
 
 
 async def test_users_come_and_go_without_a_restart(file: Path, serve: Serve) -> None:
@@ -464,10 +577,19 @@ async def test_more_requests_than_the_limit_are_turned_away_before_anything_is_h
 ) -> None:
     say(file, basic_auth_users={"alice": ALICE}, rate_limit={"interval": "1h", "burst": 2})
     url = await serve(file)
-    assert [await status(url, ("alice", "wonderland")) for _ in range(3)] == [200, 200, 429]
-    assert len(checks) == 1
+    assert [await status(url, ("alice", "wrong")) for _ in range(3)] == [401, 401, 429]
+    assert await status(url, ("alice", "wonderland")) == 429
+    assert len(checks) == 2
     say(file, rate_limit={"interval": 0})
     assert await status(url) == 200
+
+
+async def test_strangers_do_not_use_up_the_limit_of_those_who_have_logged_in(file: Path, serve: Serve) -> None:
+    say(file, basic_auth_users={"alice": ALICE}, rate_limit={"interval": "1h", "burst": 2})
+    url = await serve(file)
+    assert await status(url, ("alice", "wonderland")) == 200
+    assert [await status(url, ("alice", "wrong")) for _ in range(3)] == [401, 429, 429]
+    assert [await status(url, ("alice", "wonderland")) for _ in range(3)] == [200, 200, 429]
 
 
 # TLS
