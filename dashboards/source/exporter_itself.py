@@ -1,7 +1,7 @@
 """The exporter itself: whether its questions are answered, what it asks of the nodes, and what it needs."""
 
 from dashboards.source.catalogue import NODE
-from dashboards.source.exporter_process import clocks, exporters, process, tokens, trust, work
+from dashboards.source.exporter_process import bounds, clocks, exporters, process, tokens, trust, work
 from dashboards.source.looks import (
     BYTES_A_SECOND,
     GREEN,
@@ -51,7 +51,7 @@ def exporter_itself() -> Screen:
             Section("Questions", [watches(), *failures(), *runs()]),
             Section("Requests", [*requests(), *politeness()]),
             Section("Tokens, certificates and clocks", [*trust(), *tokens(), *clocks()]),
-            Section("The process", [exporters(), *process(), *work()]),
+            Section("The process", [exporters(), *process(), *work(), *bounds()]),
         ],
     )
 

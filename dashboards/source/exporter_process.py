@@ -193,6 +193,11 @@ def work() -> list[Made]:
             width=6,
             bars=True,
         ),
+    ]
+
+
+def bounds() -> list[Made]:
+    return [
         graph(
             "Responses being read",
             "How much of the nodes' responses the exporter holds while it reads them, unpacked. A few MB for moments "
