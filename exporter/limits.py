@@ -9,7 +9,7 @@ CONTRACT_BYTES = 2**20
 """How large an answer may be that holds a network's rules, or any one contract: those rules have about 60 kB."""
 PAGE_BYTES = 8 * 2**20
 """How large a result page may be, a message of a websocket, or one list. A page of 1 000 contracts is about 2 MB."""
-PAGE_VALUES = 600_000
+PAGE_VALUES = 250_000
 """How many values an answer may have, by its commas and brackets; a page of 1 000 contracts has about 100 000."""
 ERROR_BYTES = 2**16
 """How much is read of an error or of an HTML page: what it says stands at its beginning."""

@@ -52,5 +52,12 @@ class Combining:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(take_turn(way)) for way in ways]
         except ExceptionGroup as failures:
-            raise worst(failures) from failures
-        return [task.result() for task in tasks]
+            failure = worst(failures)
+        else:
+            return [task.result() for task in tasks]
+        # Not inside the except, nor from the group, which has this failure in it: in a circle of references all that
+        # its frames hold, as a page of 8 MiB, would stay until the garbage collector comes.
+        try:
+            raise failure
+        finally:
+            del failure, tasks

@@ -77,7 +77,7 @@ async def test_a_result_page_may_have_8_mib(asking: Asking, node: TestNode) -> N
 async def test_a_page_of_more_values_than_any_has_is_not_walked(asking: Asking, node: TestNode) -> None:
     node.get(PATH, body=b'{"things": [' + b"{}," * (limits.PAGE_VALUES // 2) + b"{}]}")
     said = await fault(pages(asking(node.url)))
-    assert said == f"too_large: {ASKED}: the answer has more than 600,000 values; ask for less"
+    assert said == f"too_large: {ASKED}: the answer has more than 250,000 values; ask for less"
 
 
 async def test_a_page_of_a_thousand_contracts_is_far_from_the_limits(asking: Asking, node: TestNode) -> None:
