@@ -33,19 +33,43 @@ MOST_INTERIM = 16
 READ_AT_ONCE = 2**14
 """How much of what came is parsed before it is seen whether anything is wrong with it."""
 
+MOST_FRAMING = 2**16
+"""How many bytes that are not the body's an answer may have, beside a quarter of the body's size."""
+
 
 class Handler(ResponseHandler):
-    """Reads answers as aiohttp does, but no flood of interim ones, and none that TLS cut off for a whole one."""
+    """Reads answers as aiohttp does, but no flood of interim ones, none in crumbs, and none that TLS did not end.
+
+    A chunk of one byte costs as much as one of a hundred thousand.
+    """
 
     _interim = 0
+    _wire = 0
 
     def data_received(self, data: bytes) -> None:
         for start in range(0, len(data), READ_AT_ONCE):
             super().data_received(data[start : start + READ_AT_ONCE])
-            if self._interim > MOST_INTERIM:
+            self._wire += min(READ_AT_ONCE, len(data) - start)
+            if self._interim > MOST_INTERIM or self._is_in_crumbs():
                 return
 
+    def _is_in_crumbs(self) -> bool:
+        """Return whether an answer consists of its framing, and if so, end it."""
+        payload = self._payload
+        if not isinstance(payload, aiohttp.StreamReader) or payload.is_eof():
+            return False
+        if self._wire - payload.total_bytes <= MOST_FRAMING + payload.total_bytes // 4:
+            return False
+        reason = BadHttpMessage("the answer comes in chunks of a few bytes")
+        error = aiohttp.ClientPayloadError(reason.message)
+        error.__cause__ = reason
+        payload.set_exception(error, reason)
+        if self.transport:
+            self.transport.abort()
+        return True
+
     def feed_data(self, data: Any, size: int = 0) -> None:
+        self._wire = 0
         self._interim = self._interim + 1 if 100 <= data[0].code < 200 and data[0].code != 101 else 0
         if self._interim <= MOST_INTERIM:
             super().feed_data(data, size)

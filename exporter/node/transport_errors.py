@@ -4,7 +4,7 @@ import os
 import ssl
 
 import aiohttp
-from aiohttp.http_exceptions import ContentEncodingError
+from aiohttp.http_exceptions import BadHttpMessage, ContentEncodingError
 
 from exporter.errors import Failed, Malformed, NotHttp, TimedOut, Unreachable
 from exporter.node.redaction import Redaction
@@ -35,6 +35,8 @@ def explain(error: Exception, operation: str, host: str, limit: float, redact: R
             return Unreachable(f"{operation}: the node ended the TLS connection: {error.__cause__.reason}", "tls")
         case aiohttp.ClientPayloadError() if isinstance(error.__cause__, ContentEncodingError):
             return Malformed(f"{operation}: the answer does not match its Content-Encoding")
+        case aiohttp.ClientPayloadError() if type(error.__cause__) is BadHttpMessage:  # ours: aiohttp's are subclasses
+            return Malformed(f"{operation}: {error.__cause__.message}")
         case aiohttp.ClientPayloadError():
             return Unreachable(f"{operation}: the connection closed before the end of the answer")
         case aiohttp.ClientHttpProxyError():

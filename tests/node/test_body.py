@@ -211,6 +211,22 @@ async def test_a_flood_of_interim_answers_is_not_read_on(asking: Asking) -> None
     assert said == f"malformed: {ASKED}: the answer is not HTTP: more than 16 interim answers (1xx)"
 
 
+async def test_an_answer_in_chunks_of_one_byte_is_not_read_on(asking: Asking) -> None:
+    head = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    async with RawNode(head, endless=itertools.repeat(b"1\r\n \r\n" * 5_000)) as node:
+        said = await fault(asking(node.url).get(PATH, Thing))
+    assert said == f"malformed: {ASKED}: the answer comes in chunks of a few bytes"
+
+
+@pytest.mark.parametrize(("chunk", "size"), [(1, 10_000), (64, 200_000), (2**16, 200_000)])
+async def test_a_few_small_chunks_and_many_larger_ones_are_no_matter(asking: Asking, chunk: int, size: int) -> None:
+    body = json.dumps({"text": "x" * size}).encode()
+    pieces = [body[start : start + chunk] for start in range(0, len(body), chunk)]
+    chunks = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+    async with RawNode(OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n") as node:
+        assert len((await asking(node.url).get(PATH, Thing)).text) == size
+
+
 # All together
 
 
